@@ -156,9 +156,6 @@ def draw_markers(sheets: Sheets, zone: str, x0: float, y0: float) -> None:
         sheets.paint([marker_patch(markers.marker_id(zone, k), x0 + x, y0 + y, markers.MARKER_MM)])
 
 
-# -- mats ------------------------------------------------------------------------------------------
-
-
 def mats_pdf(zones: Sequence[str], paper: str = "a4") -> bytes:
     """One mat per zone. On A4 a mat is one sheet; on Letter, which is too short, two to be joined."""
     if paper == "a4":
@@ -220,9 +217,6 @@ def _draw_band(sheets: Sheets, x0: float, y0: float) -> None:
             sheets.line(x0 + side * half_x, y0 + y, x0 + side * band_x, y0 + y, FIELD_LINE_MM)
         sheets.line(x0 + side * band_x, y0 - half_y, x0 + side * band_x, y0 + half_y, FIELD_LINE_MM)
     sheets.canvas.setDash()
-
-
-# -- colours ---------------------------------------------------------------------------------------
 
 
 Standing = tuple[Shape, str, Pose]
@@ -301,9 +295,6 @@ def _swatches(sheets: Sheets, pieces: PieceSet, y: float) -> None:
         sheets.text(left + n * wide, y - 4, f"{name} {value}", 2.8)
 
 
-# -- lens ------------------------------------------------------------------------------------------
-
-
 def charuco_pdf(paper: str = "a4") -> bytes:
     """The ChArUco board on one landscape sheet."""
     sheets = Sheets("ChArUco board", paper, landscape=True)
@@ -317,9 +308,7 @@ def charuco_pdf(paper: str = "a4") -> bytes:
     return sheets.pdf()
 
 
-# -- cards -----------------------------------------------------------------------------------------
-
-CARDS_PER_PAGE = (2, 2)
+GRID = (2, 2)
 """Columns and rows of cards on a page."""
 
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass, fields
 from functools import cache, cached_property
 from typing import Annotated, Any, ClassVar, Self, cast
 
-from pydantic import Field, GetCoreSchemaHandler, TypeAdapter
-from pydantic_core import CoreSchema, core_schema
+from pydantic import Field, GetPydanticSchema, TypeAdapter
+from pydantic_core import core_schema
 
 from cards.build import Build, Piece
 from cards.errors import BadCard
@@ -23,15 +23,10 @@ from cards.sentences import sentence
 from cards.stability import StabilityReport
 
 
-class ConvertedFrom:
+def converted_from(json_type: Any, convert: Callable[[Any], Any]) -> GetPydanticSchema:
     """Annotates a field that JSON has in another form: what is read as ``json_type`` is converted."""
-
-    def __init__(self, json_type: Any, convert: Callable[[Any], Any]) -> None:
-        self._json_type, self._convert = json_type, convert
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        read = handler.generate_schema(self._json_type)
-        return core_schema.no_info_after_validator_function(self._convert, read)
+    after = core_schema.no_info_after_validator_function
+    return GetPydanticSchema(lambda source, handler: after(convert, handler.generate_schema(json_type)))
 
 
 @cache

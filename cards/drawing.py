@@ -58,9 +58,6 @@ BLAME: Rgb = (230, 0, 200)
 INK: Rgb = (38, 38, 42)
 
 
-# -- card faces ------------------------------------------------------------------------------------
-
-
 def card_scene(card: Card, deck: Deck, pieces: PieceSet) -> PatchDrawing:
     """The card's face, CARD_MM: marker in the top margin, value in both upper corners, id at the foot, picture."""
     width, height = CARD_MM
@@ -160,8 +157,6 @@ def build_svg(placed_pieces: Iterable[Piece], pieces: PieceSet) -> str:
     """Any build in elevation as SVG, in mm of the build."""
     return to_svg(_framed(build_patches(placed_pieces, pieces), 4.0))
 
-
-# -- a scene as pixels ---------------------------------------------------------------------------------
 
 OVERSAMPLING = 3
 

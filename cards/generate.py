@@ -23,9 +23,6 @@ CAP_KINDS = ("triangle", "crescent", "half_disc")
 """Kinds on whose top nothing rests."""
 
 
-# -- choosing pieces -------------------------------------------------------------------------------
-
-
 def all_pieces(pieces: PieceSet) -> list[tuple[str, str]]:
     return [key for key, n in sorted(pieces.inventory.items()) for _ in range(n)]
 
@@ -44,9 +41,6 @@ def steady_poses(shape: Shape) -> tuple[Pose, ...]:
     if shape.kind == "bridge":
         return Pose(0), Pose(90), Pose(180)
     return (Pose(0),)
-
-
-# -- placing ---------------------------------------------------------------------------------------
 
 
 def erect(

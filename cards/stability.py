@@ -90,9 +90,6 @@ def _named(piece: Piece) -> dict[str, str | float]:
     return {"color": piece.color, "shape": piece.shape, "x": piece.x}
 
 
-# -- equilibrium -----------------------------------------------------------------------------------
-
-
 def tilt_margin(pieces: PieceSet, placed: Sequence[Piece], contacts: Sequence[Touch]) -> float:
     """Degrees by which gravity may lean towards +-x and +-y, the least of the four; -1 when it falls."""
     balance, masses = _balance(pieces, placed, contacts)
@@ -167,9 +164,6 @@ def _largest_share(
     limits = [(0, None)] * balance.shape[1] + [(0, most)]
     result = scipy.optimize.linprog(cost, A_eq=matrix.tocsc(), b_eq=-weight, bounds=limits, method="highs")
     return float(result.x[-1]) if result.status == 0 else None
-
-
-# -- misplacement ----------------------------------------------------------------------------------
 
 
 def topples(pieces: PieceSet, placed: Sequence[Piece], i: int, by_mm: float) -> bool:

@@ -23,7 +23,7 @@ import scipy
 from pydantic import BaseModel, ConfigDict, Field
 
 from cards.build import Build, Piece, shape_of
-from cards.card import Card, ConvertedFrom, Kind, Proofs, kinds_of
+from cards.card import Card, Kind, Proofs, converted_from, kinds_of
 from cards.difficulty import difficulty
 from cards.elevation import build_patches
 from cards.errors import BadCard
@@ -72,7 +72,7 @@ def _pieces(rows: list[_Placed]) -> tuple[Piece, ...]:
 class LayoutCard(Card):
     """Exactly these pieces, placed and turned as shown; ``pieces`` stand at y = 0, yaw = 0."""
 
-    pieces: Annotated[tuple[Piece, ...], ConvertedFrom(_Rows, _pieces)]
+    pieces: Annotated[tuple[Piece, ...], converted_from(_Rows, _pieces)]
     kind = "layout"
 
     def to_json(self) -> dict[str, Any]:

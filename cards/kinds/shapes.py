@@ -13,7 +13,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from cards.build import Build
-from cards.card import ConvertedFrom, Kind
+from cards.card import Kind, converted_from
 from cards.elevation import piece_patches
 from cards.kinds.structure import MAX_GROUND_CONTACTS, StructureCard, shuffled
 from cards.law import Reason, Tolerances
@@ -31,7 +31,7 @@ Shapes = Annotated[dict[str, Annotated[int, Field(ge=1)]], Field(min_length=1)]
 class ShapesCard(StructureCard):
     """Exactly these shapes (name -> how many) in any colour as one structure."""
 
-    shapes: Annotated[tuple[tuple[str, int], ...], ConvertedFrom(Shapes, lambda read: tuple(sorted(read.items())))]
+    shapes: Annotated[tuple[tuple[str, int], ...], converted_from(Shapes, lambda read: tuple(sorted(read.items())))]
     max_ground_contacts: Annotated[int, Field(ge=1)] = MAX_GROUND_CONTACTS
     kind = "shapes"
     shapes_alone = True

@@ -187,9 +187,6 @@ def guarantee_text(trusts: Mapping[str, Trust]) -> str:
     return f"On tables like these, with {100 * confidence:.0f} % confidence: {'; '.join(parts)}."
 
 
-# -- ruling each session by what the others taught ------------------------------------------------------
-
-
 def ruled(score: ZoneScore, trusts: Mapping[str, Trust]) -> ZoneScore:
     """The score as it would be with other trust."""
     ahead = leaning_ruling(score)

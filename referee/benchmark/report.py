@@ -183,9 +183,6 @@ def _medians(name: str, timed: Sequence[dict], key: Callable[[dict], float]) -> 
     return out
 
 
-# -- under stress --------------------------------------------------------------------------------------
-
-
 COLUMNS = ("right", "wrong", "undecided", "crash")
 SURE_VOICE = 0.98
 """Confidence from which a verdict is spoken with a sure voice: what is said there must be right."""

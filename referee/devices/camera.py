@@ -21,6 +21,7 @@ from cards.sentences import sentence
 from referee.devices.clock_sync import FrameTie
 from referee.devices.ports import Clock, Frame
 from referee.errors import DeviceLost
+from referee.workers import Background
 
 RETRY_S = 0.7
 """Wait between two tries to open a source that is gone."""
@@ -141,24 +142,20 @@ class DriverStamps:
         return int((np.interp(stamp_us * 1e-6, shown[:, 0], shown[:, 1]) + back_s) * 1e6)
 
 
-class ThreadedCamera:
+class ThreadedCamera(Background):
     """The common part: one reader thread, waiting readers, listeners. Subclasses give ``_read_all``."""
 
     simulated = False
 
     def __init__(self, name: str, clock: Clock) -> None:
+        super().__init__(f"camera {name}")
         self.name, self.clock = name, clock
         self._news = threading.Condition()
         self._frame: Frame | None = None
         self._lost: str | None = None
         self._listeners: list[Callable[[Frame], None]] = []
-        self._closing = threading.Event()
         self._frames = 0
         self._recent: deque[float] = deque(maxlen=30)
-        self._thread = threading.Thread(target=self._run, name=f"camera {name}", daemon=True)
-
-    def _start(self) -> None:
-        self._thread.start()
 
     def latest(self, after: int = -1, timeout_s: float = 1.0) -> Frame | None:
         """The newest frame with a number above ``after``; None when the time runs out.
@@ -246,7 +243,7 @@ class VideoCamera(ThreadedCamera):
         self._tie = FrameTie(self._latency_s, window=STAMPS)
         self._error_s = self._latency_s[1]
         self._stamp_us, self._stamps = 0, DriverStamps()
-        self._start()
+        self.start()
 
     @property
     def dropped(self) -> int:
@@ -322,7 +319,7 @@ class FileCamera(ThreadedCamera):
         self._path, self._pace = Path(path), pace
         if not self._path.is_file():
             raise DeviceLost(sentence("camera_lost", name=str(path), fault=sentence("camera_no_file")))
-        self._start()
+        self.start()
 
     def _read_all(self) -> None:
         capture = cv2.VideoCapture(str(self._path), cv2.CAP_FFMPEG)

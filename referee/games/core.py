@@ -17,6 +17,7 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
@@ -220,9 +221,7 @@ class Game(Generic[S]):
         if kind is None:
             raise IllegalCommand(sentence("game.no_command", game=self.name, command=str(row.get("command"))))
         try:
-            if kind not in _READERS:
-                _READERS[kind] = TypeAdapter(kind)
-            read: GameCommand = _READERS[kind].validate_python({k: v for k, v in row.items() if k != "command"})
+            read: GameCommand = _reader(kind).validate_python({k: v for k, v in row.items() if k != "command"})
         except ValidationError as error:
             raise IllegalCommand(sentence("game.unreadable", command=kind.NAME, fault=first_fault(error))) from None
         return read
@@ -297,8 +296,10 @@ class Game(Generic[S]):
                 raise IllegalCommand(sentence("game.too_many_named", n=held[piece], card=piece))
 
 
-_READERS: dict[type[GameCommand], TypeAdapter[Any]] = {}
-"""What reads and checks each command; made once, for that is slow."""
+@cache
+def _reader(kind: Any) -> TypeAdapter[Any]:
+    """What reads and checks a command; made once, for that is slow."""
+    return TypeAdapter(kind)
 
 
 def shuffled(cards: Iterable[str], seed: int, number: int) -> list[str]:

@@ -9,7 +9,7 @@ from referee.core import EventBatch, State
 from referee.match import commands
 from referee.match.card_facts import NO_CARD, CardFacts
 from referee.match.commands import COMMANDS, MatchCommand
-from referee.match.duel import PHASES_IN_PLAY, Duel, StopPress
+from referee.match.duel import IN_PLAY, Duel
 from referee.match.foul import FoulNoted
 from referee.match.house_rules import DEFAULT_RULES, HouseRules
 from referee.match.schedule import Round, letter
@@ -103,11 +103,6 @@ class MatchState(State):
     def seats(self) -> Mapping[str, str]:
         """Zone -> player of the current duel."""
         return self.duel.seats
-
-    @property
-    def presses(self) -> tuple[StopPress, ...]:
-        """All presses of the current duel, also those that did not count."""
-        return self.duel.presses
 
     @property
     def verdicts(self) -> Mapping[str, ZoneVerdict]:

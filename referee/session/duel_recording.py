@@ -109,8 +109,8 @@ class DuelRecording:
         state = self._session.state
         if state.phase in PHASES_IN_PLAY and state.duel.go_at_s is not None:
             self._begin(state)
-            self._cut_short = CUT_GOES_ON
-            for press in state.presses:
+            self._cut_short = GOES_ON
+            for press in state.duel.presses:
                 self._press(press)
 
     def _heard(self, state: MatchState, events: Sequence[Event]) -> None:

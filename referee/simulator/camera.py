@@ -21,7 +21,7 @@ class SimulatedCamera(ThreadedCamera):
         self._still: np.ndarray | None = None
         self._dropped = 0
         self._wanted = threading.Event()
-        self._start()
+        self.start()
 
     @property
     def dropped(self) -> int:

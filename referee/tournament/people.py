@@ -147,9 +147,6 @@ def _known_color(color: str) -> None:
         raise IllegalCommand(sentence("people.color", color=color[:20]))
 
 
-# --- Careers
-
-
 @dataclass(frozen=True)
 class Meeting:
     """One match in somebody's career: against whom (ids; names of people without a record), and how it went."""

@@ -134,7 +134,7 @@ def test_undo_takes_the_last_command_back_and_keeps_the_record(table):
     t.build()
     before, length = t.state, len(t.log)
     t.do(PressStop("A", 105.0), Undo("Ref"))
-    assert (t.state.phase, t.state.presses) == (before.phase, before.presses)
+    assert (t.state.phase, t.state.duel.presses) == (before.phase, before.duel.presses)
     assert len(t.log) == length + 2
     assert t.log[-1].cites == length + 1
 

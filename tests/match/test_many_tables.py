@@ -173,7 +173,7 @@ def test_a_duels_time_does_not_depend_on_the_time_of_day(store, tmp_path, step_s
         after = program(journal, tmp_path, "A", SteppedClock(step_s))
         assert after.state.phase == "building" and 0 <= after.snapshot()["live"]["elapsed_s"] < 60
         after.press("A")
-        assert 0 <= after.state.presses[-1].at_s - after.state.duel.go_at_s < 60
+        assert 0 <= after.state.duel.presses[-1].at_s - after.state.duel.go_at_s < 60
 
 
 def test_after_a_reboot_the_time_of_day_is_all_there_is_and_that_is_said(store, tmp_path):

@@ -256,7 +256,7 @@ def test_stop_earlier_than_any_build_is_possible_is_a_void_press_and_logged(tabl
     t.build()
     t.do(PressStop("A", 100.9))
     assert t.state.phase == "building"
-    assert [p.why for p in t.state.presses] == ["too_early"]
+    assert [p.why for p in t.state.duel.presses] == ["too_early"]
     assert t.do(PressStop("A", 101.1)).phase == "stopped"
 
 
@@ -286,13 +286,13 @@ def test_box_time_decides_whatever_order_presses_arrive_in(table):
 def test_the_time_of_a_duel_is_the_boxs_when_it_has_one(table):
     t = table()
     t.do(DrawCard(), Ready(), Go(100.0, box_us=2_000_000), PressStop("A", 107.03, 0.02, 9_012_345))
-    assert t.state.presses[0].elapsed_s == 7.012345
+    assert t.state.duel.presses[0].elapsed_s == 7.012345
 
 
 def test_a_box_that_has_restarted_since_the_go_is_not_believed(table):
     t = table()
     t.do(DrawCard(), Ready(), Go(100.0, box_us=900_000_000), PressStop("A", 107.03, 0.02, 12_345))
-    assert t.state.presses[0].elapsed_s == 7.03
+    assert t.state.duel.presses[0].elapsed_s == 7.03
     assert t.state.phase == "stopped"
 
 

@@ -93,7 +93,7 @@ def test_an_early_press_goes_on_without_a_second_go(at_table, until, box):
         begin(session)
         box.said.clear()
         box.press(0, 0.85)
-        until(lambda: session.state.presses)
+        until(lambda: session.state.duel.presses)
         until(lambda: "resume" in box.said)
         assert box.said == ["arm", "resume"] and session.state.phase == "building"
         box.tell(BoxNotice("held_at_go", 0.0, 0, text="button 0 was held down at the go"))
@@ -150,7 +150,7 @@ def test_a_listener_that_fails_makes_nobody_deaf(at_table, until, box, capsys):
         session.listen(lambda state, events: heard.extend(e.kind for e in events))
         begin(session)
         box.press(0, 0.85)
-        until(lambda: session.state.presses)
+        until(lambda: session.state.duel.presses)
         assert "part_failed" in codes(session)
         box.press(0, 1.5)
         until(lambda: session.state.phase != "building")
@@ -166,8 +166,10 @@ def test_a_press_on_a_noisy_line_ties_with_one_within_its_bound(at_table, until,
         begin(session)
         box.press(0, 1.500, error_s=0.021 if noisy else 0.001, noisy=noisy)
         box.press(1, 1.518)
-        until(lambda: len(session.state.presses) == 2)
-        assert {press.zone for press in session.state.presses if press.box_us is None} == ({"A"} if noisy else set())
+        until(lambda: len(session.state.duel.presses) == 2)
+        assert {press.zone for press in session.state.duel.presses if press.box_us is None} == (
+            {"A"} if noisy else set()
+        )
         assert set(session.state.duel.callers) == callers
 
 
@@ -191,7 +193,7 @@ def test_only_the_box_that_was_signed_is_believed(at_table, until, box):
         session.go()
         box.press(0, 1.5, box_id="BLUE")
         until(lambda: "box_foreign" in codes(session))
-        assert session.state.phase == "building" and not session.state.presses
+        assert session.state.phase == "building" and not session.state.duel.presses
         box.press(1, 1.6)
         until(lambda: session.state.phase != "building")
         assert session.state.duel.callers == ("B",)

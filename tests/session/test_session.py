@@ -35,8 +35,8 @@ def test_a_press_on_the_box_is_judged_and_awards_the_card(at_table, until):
         rig._contacts.press(0)
         until(lambda: session.state.phase == "decided")
         state = session.state
-        assert state.presses[0].zone == "A" and state.presses[0].box_us > 0
-        assert abs(state.presses[0].elapsed_s - 3.0) < 0.5
+        assert state.duel.presses[0].zone == "A" and state.duel.presses[0].box_us > 0
+        assert abs(state.duel.presses[0].elapsed_s - 3.0) < 0.5
         right = state.verdicts["A"].ruling == "match"
         assert state.award == ("Ann" if right else "Ben", 1)
 
@@ -99,8 +99,8 @@ def test_a_press_too_early_is_noted_and_the_same_button_counts_later(at_table, u
     with at_table() as (session, rig):
         begin_duel(session)
         rig._contacts.press(1)
-        until(lambda: session.state.presses)
-        assert session.state.phase == "building" and session.state.presses[0].why == "too_early"
+        until(lambda: session.state.duel.presses)
+        assert session.state.phase == "building" and session.state.duel.presses[0].why == "too_early"
         time.sleep(1.2)
         rig._contacts.press(1)
         until(lambda: session.state.phase == "decided")
@@ -139,7 +139,7 @@ def test_a_killed_program_goes_on_in_the_same_phase_of_the_same_duel(at_table, u
     with at_table() as (session, _):
         assert session.state == before and session.state.phase == "building"
         session.press("A") if session.clock.now_s() - before.duel.go_at_s > 1.1 else time.sleep(1.2)
-        until(lambda: session.state.phase == "decided" or not session.state.presses)
+        until(lambda: session.state.phase == "decided" or not session.state.duel.presses)
 
 
 def test_an_unplugged_box_is_an_alarm_and_comes_back(at_table, until):

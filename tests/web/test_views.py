@@ -66,7 +66,7 @@ def test_the_clock_runs_from_the_go_and_stops_at_the_press(app, session):
     go_s = session.state.duel.go_at_s
     assert f'data-clock data-go="{go_s}"' in shown(board, session, app)
     session.press("A")
-    pressed_s = session.state.presses[-1].at_s - go_s
+    pressed_s = session.state.duel.presses[-1].at_s - go_s
     assert f"<time>0:{pressed_s:05.2f}</time>" in shown(board, session, app)
 
 

@@ -37,9 +37,6 @@ def target(truth: Truth, place: str, gap_mm: float, rng: np.random.Generator) ->
     return middle + side * along + truth.toward_camera * (away if place == "before" else -away)
 
 
-# -- hands ---------------------------------------------------------------------------------------------
-
-
 def hand_body(tip: np.ndarray, toward: np.ndarray, curls: tuple[float, ...], rng: np.random.Generator) -> Body:
     """A right hand whose middle finger's base is about 60 mm before ``tip`` (3,), its forearm coming along ``toward``
     (2,): four fingers bent by ``curls`` (0 straight, 1 fist), thumb, back of the hand, wrist, sleeve."""
@@ -127,9 +124,6 @@ def _drawn(inputs: Inputs, truth: Truth, body: Body, rng: np.random.Generator) -
     return draw_body(inputs.frame, truth, body, paper_light(inputs, truth), rng)
 
 
-# -- flat things ---------------------------------------------------------------------------------------
-
-
 def _quad(at: np.ndarray, wide: float, high: float, turn_deg: float) -> np.ndarray:
     c, s = np.cos(np.radians(turn_deg)), np.sin(np.radians(turn_deg))
     corners = np.array([(-wide, high), (wide, high), (wide, -high), (-wide, -high)]) / 2
@@ -200,9 +194,6 @@ def pen(inputs: Inputs, truth: Truth, level: str, rng: np.random.Generator) -> n
     tip, body = b + 14 * along, _albedo(str(rng.choice(["#1d2f7a", "#111111", "#a01818", "#e8e8e8"])))
     whole = capsule(a, b, 5, 5, body, 0.6) + capsule(b, tip, 4.6, 1.4, _albedo("#8f9296"))
     return _drawn(inputs, truth, whole, rng)
-
-
-# -- clutter -------------------------------------------------------------------------------------------
 
 
 def clutter(inputs: Inputs, truth: Truth, level: str, rng: np.random.Generator) -> np.ndarray:

@@ -139,7 +139,6 @@ def blueprint(session: Reviewing, archive: Archive | None = None) -> flask.Bluep
 
     _grid(pages, archive, asked)
     _one(pages, session, archive, named, asked)
-    _stories(pages, archive, named)
     _media(pages, archive, named)
     _changes(pages, session, archive, named)
     return pages
@@ -211,8 +210,6 @@ def _one(
             may_rule=is_referee(),
         )
 
-
-def _stories(pages: flask.Blueprint, archive: Archive, named: Callable) -> None:
     @pages.get("/<name>/story.json")
     @named
     def story(name: str, attempt: Attempt) -> flask.Response:

@@ -31,6 +31,7 @@ def _values(session: Session, t: Say) -> dict[str, Any]:
     match = public_match(snapshot["match"])
     seen = {**snapshot, "match": match}
     decision = views.decision(match["duel"])
+    face = session.deck.by_id.get(match["card_id"] or "")  # none while it is hidden
     return {
         "announcement": board_views.announcement(match, decision, t),
         "round_scores": board_views.round_scores(match),
@@ -46,17 +47,10 @@ def _values(session: Session, t: Say) -> dict[str, Any]:
         "rounds": views.rounds(match),
         "decision": decision,
         "verdicts": views.callers_verdicts(seen),
-        "card": _card(session, match),
+        "card": views.card(face) if face else None,
         "overlay": views.overlay(session, snapshot),
         "replay": replay.address(session, match["duel"]),
     }
-
-
-def _card(session: Session, match: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The card on the table for the public, with a row of words per piece colour; None while hidden."""
-    if not match["card_id"] or match["card_id"] not in session.deck.by_id:
-        return None
-    return views.card(session.deck.by_id[match["card_id"]])
 
 
 def faces(session: Session, snapshot: Mapping[str, Any], match: Mapping[str, Any]) -> list[dict[str, Any]]:

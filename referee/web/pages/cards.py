@@ -88,9 +88,6 @@ def _keep(path: Path, data: object) -> None:
     draft.replace(path)
 
 
-# -- what the editor asks --------------------------------------------------------------------------
-
-
 def set_for_script(pieces: PieceSet) -> dict[str, Any]:
     """Shapes with the outline (x, z) mm of each pose, colours and counts: all that drawing needs."""
 
@@ -174,9 +171,6 @@ def refuse_unfair(deck: Deck, pieces: PieceSet) -> None:
 @cache
 def _proved_cards() -> frozenset[Card]:
     return frozenset(card for name in builtin_deck_names() for card in builtin_deck(name).cards)
-
-
-# -- pages -----------------------------------------------------------------------------------------
 
 
 def _answered(view: Callable) -> Callable:

@@ -14,8 +14,6 @@ from referee.web.pages.evening import store
 from referee.web.security import public
 from referee.web.streaming.fragments import LivePage
 
-COLUMNS = ("duel", "mat_a", "mat_b", "card", "value", "seconds", "award", "points", "decided_by", "reason", "annulled")
-
 
 def _values(session: Session, t: Say) -> dict[str, Any]:
     """What the streaming picture's template uses; ``match`` is None before the first match."""
@@ -38,25 +36,16 @@ PAGE = LivePage("overlay", ("bar",), _values)
 
 
 def rows(match: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Every duel that ended, in order, by ``COLUMNS``; ``seconds`` is the first counted Stop's time after the go."""
+    """Every duel that ended, in order; ``seconds`` is the first counted Stop's time after the go."""
     found = []
     for duel in match["history"]:
         times = [s for zone in duel["callers"] if (s := views.press_s(duel, zone))]
         human = views.decision(duel)
-        values = (
-            f"{duel['round_index'] + 1}.{duel['duel_index'] + 1}",
-            duel["seats"].get("A", ""),
-            duel["seats"].get("B", ""),
-            duel["card_id"] or "",
-            duel["value"],
-            min(times, default=None),
-            duel["award"] or "",
-            duel["points"],
-            duel["decided_by"],
-            human.why if human else "",
-            duel["annulled"],
-        )
-        found.append(dict(zip(COLUMNS, values, strict=True)))
+        row = {name: duel[name] for name in ("value", "points", "decided_by", "annulled")}
+        row |= {"duel": f"{duel['round_index'] + 1}.{duel['duel_index'] + 1}", "seconds": min(times, default=None)}
+        row |= {"mat_a": duel["seats"].get("A", ""), "mat_b": duel["seats"].get("B", "")}
+        row |= {"card": duel["card_id"] or "", "award": duel["award"] or "", "reason": human.why if human else ""}
+        found.append(row)
     return found
 
 
