@@ -217,7 +217,7 @@ class Game(Generic[S]):
 
     def command(self, row: Mapping[str, Any]) -> GameCommand:
         """The inverse of ``GameCommand.to_json``. Raises IllegalCommand for one that the game does not know."""
-        kind = next((c for c in self.commands if row.get("command") == c.NAME), None)
+        kind: Any = next((c for c in self.commands if row.get("command") == c.NAME), None)
         if kind is None:
             raise IllegalCommand(sentence("game.no_command", game=self.name, command=str(row.get("command"))))
         try:
