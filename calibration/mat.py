@@ -18,19 +18,9 @@ import numpy as np
 import scipy
 
 from calibration import ZONES
+from calibration import markers as aruco
 from calibration.camera import CameraModel, guessed_camera
-from calibration.markers import (
-    CORNERS,
-    MARKER_CENTRES,
-    MARKER_MM,
-    Corners,
-    by_zone,
-    confirmed,
-    find_markers,
-    marker_corners,
-    marker_id,
-    on_sheet_and_seen,
-)
+from calibration.markers import MARKER_CENTRES, MARKER_MM, Corners
 from cards.build import TALLEST_MM
 
 FIELD = (95.0, 50.0)
@@ -122,10 +112,10 @@ def _look_where_expected(gray: np.ndarray, mats: Mats, markers: Corners) -> Corn
     """Markers that detection missed but that show, bit for bit, where the pose expects them."""
     confirmed_markers: Corners = {}
     for zone, pose in mats.poses.items():
-        for k, marker in enumerate(range(marker_id(zone, 0), marker_id(zone, 4))):
-            flat = np.c_[marker_corners(k), np.zeros(4)]
+        for k, marker in enumerate(range(aruco.marker_id(zone, 0), aruco.marker_id(zone, 4))):
+            flat = np.c_[aruco.marker_corners(k), np.zeros(4)]
             expected = mats.camera.project(pose.to_camera(flat))
-            quad = None if marker in markers else confirmed(gray, expected, marker)
+            quad = None if marker in markers else aruco.confirmed(gray, expected, marker)
             if quad is not None:
                 confirmed_markers[marker] = quad
     return confirmed_markers
@@ -142,7 +132,7 @@ def detect_mats(
     turns the one into the other.
     """
     height, width = gray.shape[:2]
-    markers = find_markers(gray, earlier) if detected is None else detected
+    markers = aruco.find_markers(gray, earlier) if detected is None else detected
     earlier = {m: quad for m, quad in (earlier or {}).items() if m < 4 * len(ZONES)}
     shared = [np.abs(markers[m] - earlier[m]).max() for m in markers.keys() & earlier.keys()]
     if shared and np.median(shared) <= FAR_PX:
@@ -161,7 +151,7 @@ def detect_mats(
 def solve_mats(markers: Corners, size: tuple[int, int], camera: CameraModel | None = None) -> Mats:
     """Poses of all mats from marker corners. ``size`` is (width, height) of the picture in px."""
     lens = camera.scaled_to(*size) if camera else guessed_camera(*size)
-    seen, others = by_zone(markers), tuple(m for m in markers if m >= 4 * len(ZONES))
+    seen, others = aruco.by_zone(markers), tuple(m for m in markers if m >= 4 * len(ZONES))
     mats = {zone: _in_one_plane(markers, ids) for zone, ids in seen.items()}
     most = MOST_ERROR * size[0]
     bad = [z for z, ids in mats.items() if _sheet_error(markers, ids) > most or 2 * len(ids) <= len(seen[z])]
@@ -194,7 +184,7 @@ def _too_large(pose: MatPose, lens: CameraModel) -> bool:
 
 def _sheet_error(markers: Corners, ids: list[int]) -> float:
     """RMS distance in pixels of one mat's marker corners from the best flat sheet, whatever the focal length."""
-    flat, pixels = on_sheet_and_seen(markers, ids)
+    flat, pixels = aruco.on_sheet_and_seen(markers, ids)
     sheet, _ = cv2.findHomography(flat, pixels)
     if sheet is None:
         return math.inf
@@ -206,7 +196,7 @@ def _in_one_plane(markers: Corners, ids: list[int]) -> list[int]:
     """Those of one mat's markers that most of them agree with; a gross misreading would mislead the solve."""
     if len(ids) < 3:
         return ids
-    _, inlier = cv2.findHomography(*on_sheet_and_seen(markers, ids), cv2.RANSAC, GROSS_PX)
+    _, inlier = cv2.findHomography(*aruco.on_sheet_and_seen(markers, ids), cv2.RANSAC, GROSS_PX)
     kept = [m for m, votes in zip(ids, inlier.reshape(-1, 4).sum(1), strict=True) if votes >= 2]
     return kept or ids
 
@@ -215,7 +205,7 @@ def _without_misreadings(markers: Corners, mats: dict[str, list[int]], solved: M
     """The mats' markers but for those that are far off where the others of their mat put them."""
 
     def is_near(marker: int, pose: MatPose) -> bool:
-        flat = np.c_[marker_corners(marker % 4), np.zeros(4)]
+        flat = np.c_[aruco.marker_corners(marker % 4), np.zeros(4)]
         off = np.abs(solved.camera.project(pose.to_camera(flat)) - markers[marker]).max()
         return bool(off <= SURELY_FAR * FAR_PX)
 
@@ -269,7 +259,7 @@ class _Table:
         markers = [k for z in order for k in seen[z]]
         self.mat = np.repeat(np.arange(len(order)), [4 * len(seen[z]) for z in order])
         self.centres = np.repeat(MARKER_CENTRES[markers], 4, axis=0)
-        self.sides = np.tile(CORNERS, (len(markers), 1))
+        self.sides = np.tile(aruco.CORNERS, (len(markers), 1))
 
     def _laid(self, v: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Corners (n, 2) on the table about their mat's centre, those centres, and what 1 mm of growth moves them."""
@@ -327,7 +317,7 @@ def _pose_of(v: np.ndarray, i: int) -> tuple[np.ndarray, np.ndarray]:
 
 def _mat_alone(markers: Corners, ids: list[int], lens: CameraModel) -> np.ndarray:
     """Rodrigues vector and translation (6,) of one mat from its own markers, upright solution."""
-    flat, pixels = on_sheet_and_seen(markers, ids)
+    flat, pixels = aruco.on_sheet_and_seen(markers, ids)
     flat = np.column_stack([flat, np.zeros(len(flat))])
     _, rotations, translations, errors = cv2.solvePnPGeneric(
         flat, pixels, lens.matrix, lens.distortion, flags=cv2.SOLVEPNP_IPPE
@@ -351,7 +341,7 @@ def _on_plane(first: np.ndarray, other: np.ndarray) -> tuple[float, float, float
 
 def _first_focal(markers: Corners, ids: list[int], lens: CameraModel) -> CameraModel:
     """The focal length, out of a geometric range, at which one mat's markers fit best."""
-    flat, pixels = on_sheet_and_seen(markers, ids)
+    flat, pixels = aruco.on_sheet_and_seen(markers, ids)
     flat = np.column_stack([flat, np.zeros(len(flat))])
 
     def error(factor: float) -> float:
