@@ -7,7 +7,7 @@ and ``calibration.lens``.
 import io
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, product
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from reportlab.pdfgen.canvas import Canvas
@@ -19,7 +19,6 @@ from cards.pieces import PieceSet, Pose, Shape
 from cards.scene import BLACK, Patch, Rgb, box, patch
 
 POINT_PER_MM = 72 / 25.4
-Paper = Literal["a4", "letter"]
 PAPERS: dict[str, tuple[float, float]] = {"a4": (210.0, 297.0), "letter": (215.9, 279.4)}
 """Portrait width and height in mm."""
 

@@ -9,7 +9,7 @@ handler works out everything that its command leads to and says it in events, so
 on today's code for choosing.
 """
 
-import hashlib
+import random
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import Field, dataclass, field, replace
 from typing import Annotated, Any, ClassVar, Generic, TypeVar, dataclass_transform
@@ -136,6 +136,8 @@ def next_phase(table: PhaseTable, kind: str, phase: str) -> str:
     return following
 
 
-def seed_hash(seed: int) -> str:
-    """What everybody may know of a seed before the end: SHA-256 of its decimal digits, in hex."""
-    return hashlib.sha256(str(seed).encode()).hexdigest()
+def shuffled(cards: Iterable[str], seed: int, name: object) -> list[str]:
+    """These cards in the order that the seed gives to the pile or shuffle of that name: the same for ever."""
+    order = sorted(cards)
+    random.Random(f"{seed}/{name}").shuffle(order)
+    return order

@@ -20,6 +20,7 @@ from referee.events import Event
 from referee.games.catalogue import GAMES, game_named
 from referee.games.core import BadGame, Mode
 from referee.games.match import Match, evolve, fold
+from referee.match.house_rules import toml_value
 from referee.session.game_camera import CardCamera, PlanCamera, TableCamera
 from referee.session.game_table import GameTable, game_matches
 from referee.session.ports import Record
@@ -146,13 +147,7 @@ def rules(name: str) -> None:
     fields = game_named(name).rules.model_fields
     defaults = game_named(name).rules().model_dump(mode="json")
     for key, field in fields.items():
-        click.echo(f"# {field.description}\n{key} = {_toml(defaults[key])}\n")
-
-
-def _toml(value: Any) -> str:
-    if isinstance(value, list | tuple):
-        return f"[{', '.join(map(_toml, value))}]"
-    return f'"{value}"' if isinstance(value, str) else str(value).lower()
+        click.echo(f"# {field.description}\n{key} = {toml_value(defaults[key])}\n")
 
 
 def rules_of(file: Path | None) -> dict[str, Any]:

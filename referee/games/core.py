@@ -13,7 +13,6 @@ seed and knows every card. A *scorer's* game is played with real cards: its hand
 player who plays one names it. ``check_pieces`` then sees that no card is named more often than the deck has it.
 """
 
-import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -26,6 +25,7 @@ from cards.errors import first_fault
 from cards.face import Face
 from cards.sentences import Sentence, sentence
 from referee.core import Command, Data, EventBatch
+from referee.core import shuffled as shuffled
 from referee.errors import IllegalCommand, RefereeError
 from referee.events import Event
 
@@ -300,13 +300,6 @@ class Game(Generic[S]):
 def _reader(kind: Any) -> TypeAdapter[Any]:
     """What reads and checks a command; made once, for that is slow."""
     return TypeAdapter(kind)
-
-
-def shuffled(cards: Iterable[str], seed: int, number: int) -> list[str]:
-    """These cards in the order that the seed gives to its shuffle of that number: the same for ever."""
-    order = sorted(cards)
-    random.Random(f"{seed}/{number}").shuffle(order)
-    return order
 
 
 def new_pile(state: Table, cards: Iterable[str]) -> list[str]:

@@ -154,7 +154,7 @@ def rules_toml(rules: HouseRules = DEFAULT_RULES) -> str:
     lines = []
     for name, about in HouseRules.model_fields.items():
         value = getattr(rules, name)
-        setting = f"# {name} = (not set)" if value is None else f"{name} = {_toml(value)}"
+        setting = f"# {name} = (not set)" if value is None else f"{name} = {toml_value(value)}"
         lines += [f"# {about.description}", *_allowed(about), setting, ""]
     return "\n".join(lines)
 
@@ -169,8 +169,11 @@ def _allowed(about: FieldInfo) -> list[str]:
     return [f"# From {low} to {high}."] if low is not None and high is not None else []
 
 
-def _toml(value: object) -> str:
-    return f'"{value}"' if isinstance(value, str) else repr(value)
+def toml_value(value: object) -> str:
+    """A text, number, list or truth as TOML writes it."""
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(toml_value, value))}]"
+    return f'"{value}"' if isinstance(value, str) else str(value).lower()
 
 
 @dataclass(frozen=True)

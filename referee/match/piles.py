@@ -1,10 +1,10 @@
 """Piles and draws: seeded shuffles, by mode, reshuffled from the returned cards when they run out."""
 
-import random
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from cards.sentences import sentence
+from referee.core import shuffled
 from referee.errors import AsksFirst, IllegalCommand
 from referee.match.card_facts import CardFacts
 from referee.match.commands import MODES
@@ -12,13 +12,6 @@ from referee.match.state import MatchState
 
 EXPERT_PILES = (2, 3, 4)
 """RULES.md, experts: duels 1, 2, 3 of a round draw from the piles of value 2, 3, 4."""
-
-
-def shuffled(cards: Iterable[str], seed: int, name: str) -> list[str]:
-    """The cards in an order that depends on their ids, the seed and the pile's name alone."""
-    order = sorted(cards)
-    random.Random(f"{seed}/{name}").shuffle(order)
-    return order
 
 
 def pile_names(mode: str) -> tuple[str, ...]:

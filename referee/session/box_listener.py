@@ -30,7 +30,7 @@ ALARMS = ("stuck", "held_at_go", "reset", "events_lost", "foreign")
 KEY_ERROR_S = 0.05
 """Bound of the error of a Stop given on the dashboard: key, network, page."""
 
-NEXT_STEP: Mapping[str, type[MatchCommand]] = {
+NEXT_STEP: dict[str, type[MatchCommand]] = {
     "idle": DrawCard,
     "void": DrawCard,
     "card_drawn": Ready,

@@ -13,7 +13,7 @@ from referee.events import Event
 from referee.journal.journal import Journal
 from referee.journal.side_tables import Presence, TableHeartbeat
 from referee.match.schedule import folded
-from referee.match.state import MatchState
+from referee.session.ports import AlarmBoard, MatchSource
 from referee.tournament.evolve import evolve
 from referee.tournament.state import RECORD, Tournament
 from referee.workers import Background
@@ -28,18 +28,11 @@ BEAT_EVERY = 2
 """In every so manieth look it says that it lives."""
 
 
-class Seats(Protocol):
+class Seats(MatchSource, AlarmBoard, Protocol):
     """What sits at the table: a session, or a simulated one."""
-
-    @property
-    def state(self) -> MatchState:
-        """The match as it stands."""
 
     def create_match(self, players: Sequence[str]) -> tuple[Event, ...]:
         """Begin a match."""
-
-    def alarm(self, code: str, text: str | None) -> None:
-        """Raise or end an alarm."""
 
 
 class CalledGames:

@@ -7,7 +7,7 @@ A proposal is never carried out here: a human confirms it, as the command that i
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import cv2
 import numpy as np
@@ -35,16 +35,6 @@ class TableReading:
     pictures: int
     proposal: MoveProposal
     overlays: dict[int, np.ndarray]
-
-
-class TableCamera(Protocol):
-    """What a console needs of a camera over the table."""
-
-    def look(self, match: Match, picture: np.ndarray) -> TableReading:
-        """What a picture (h, w, 3) BGR tells, with those before it. Raises CannotSee."""
-
-    def forget(self) -> None:
-        """Begin without pictures."""
 
 
 class CardCamera:
@@ -105,3 +95,7 @@ class PlanCamera:
         now = (match.match_id, match.seq)
         if self._of != now:
             self._of, self._pictures = now, []
+
+
+TableCamera = CardCamera | PlanCamera
+"""A camera over the table, as a console needs it."""

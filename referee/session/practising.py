@@ -37,12 +37,11 @@ from referee.match.practice import (
     evolve,
     fold,
 )
-from referee.match.state import MatchState
 from referee.match.stop_views import SETTLED_FRAMES, SETTLED_S
 from referee.match.verdict import zone_verdict
 from referee.session.field_check import FieldCheck
 from referee.session.field_previews import around_build
-from referee.session.ports import AlarmBoard, PagePublisher, Record
+from referee.session.ports import AlarmBoard, MatchSource, PagePublisher, Record
 from referee.session.seeds import new_seed
 from referee.vision.live.field_snapshot import FieldSnapshot
 from referee.vision.live.gate import GateState
@@ -64,7 +63,7 @@ QUALITY = [cv2.IMWRITE_JPEG_QUALITY, 85]
 Listener = Callable[[Practice, Sequence[Event]], None]
 
 
-class PracticeSession(AlarmBoard, PagePublisher, Protocol):
+class PracticeSession(MatchSource, AlarmBoard, PagePublisher, Protocol):
     """What practice needs of the session."""
 
     deck: Deck
@@ -72,10 +71,6 @@ class PracticeSession(AlarmBoard, PagePublisher, Protocol):
     clock: Clock
     simulated: bool
     draw: Callable[[np.ndarray, Judgement, Card], np.ndarray]
-
-    @property
-    def state(self) -> MatchState:
-        """The match as it stands."""
 
 
 @dataclass(frozen=True)

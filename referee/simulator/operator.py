@@ -18,9 +18,10 @@ from cards.pieces import PieceSet
 from referee.devices.ports import Clock
 from referee.errors import IllegalCommand, RefereeError
 from referee.events import Event
-from referee.match.commands import DrawCard, HumanRuling, NextDuel, Ready, VoidDuel
+from referee.match.commands import HumanRuling, VoidDuel
 from referee.match.practice import Practice, PracticeResult
 from referee.match.state import MatchState
+from referee.session.box_listener import NEXT_STEP
 from referee.session.practising import PracticeRunner
 from referee.session.session import Session
 from referee.simulator.players import Players
@@ -139,14 +140,10 @@ class Operator(Background):
         try:
             if state.phase == "finished" or self._enough(state):
                 self.done.set()
-            elif state.phase in ("idle", "void"):
-                session.command(DrawCard())
-            elif state.phase == "card_drawn":
-                session.command(Ready())
+            elif state.phase in NEXT_STEP:
+                session.command(NEXT_STEP[state.phase]())
             elif state.phase == "ready":
                 self._go()
-            elif state.phase == "decided":
-                session.command(NextDuel())
             elif state.phase in ("undecided", "stopped", "judging"):
                 self._rule(state)
         except RefereeError as error:

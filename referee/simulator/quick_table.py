@@ -11,10 +11,11 @@ from collections.abc import Callable, Sequence
 from cards.deck import Deck
 from referee.devices.ports import Clock
 from referee.events import Event
-from referee.match.commands import BeginJudging, CameraVerdict, DrawCard, Go, HumanRuling, NextDuel, PressStop, Ready
+from referee.match.commands import BeginJudging, CameraVerdict, Go, HumanRuling, PressStop
 from referee.match.house_rules import HouseRules
 from referee.match.state import MatchState
 from referee.match.verdict import zone_verdict
+from referee.session.box_listener import NEXT_STEP
 from referee.session.match_runner import MatchRequest, MatchRunner
 from referee.session.notifier import Notifier
 from referee.session.ports import Record
@@ -27,6 +28,9 @@ nobody is faster than."""
 
 WRONG_SHARE, UNSURE_SHARE, TROUBLE_SHARE = 0.08, 0.04, 0.03
 """Shares of Stops with a wrong build, of verdicts left to a human, and of duels in which something is amiss."""
+
+STEPS = NEXT_STEP | {"stopped": BeginJudging}
+"""Phases in which there is one thing to do, whatever chance says."""
 
 BUILT = "simulated"
 """The code of what a verdict that nobody saw rests on."""
@@ -67,18 +71,13 @@ class QuickTable:
         state = self.state
         if state.phase in ("new", "finished"):
             return False
+        if state.phase in STEPS:
+            self._runner.command(STEPS[state.phase]())
+            return True
         duel = state.duel
         chance = random.Random(f"{self._seed}/{state.match_id}/{duel.number}/{duel.attempt}")
         getattr(self, f"_{state.phase}")(state, chance)
         return True
-
-    def _idle(self, state: MatchState, chance: random.Random) -> None:
-        self._runner.command(DrawCard())
-
-    _void = _idle
-
-    def _card_drawn(self, state: MatchState, chance: random.Random) -> None:
-        self._runner.command(Ready())
 
     def _ready(self, state: MatchState, chance: random.Random) -> None:
         amiss = chance.random() < TROUBLE_SHARE
@@ -94,9 +93,6 @@ class QuickTable:
         own = random.Random(f"{self._seed}/skill/{name}").gauss(MEAN_S, SKILL_S)
         return max(LEAST_S, chance.gauss(own, SPREAD_S))
 
-    def _stopped(self, state: MatchState, chance: random.Random) -> None:
-        self._runner.command(BeginJudging())
-
     def _judging(self, state: MatchState, chance: random.Random) -> None:
         zone = next(z for z in state.duel.callers if z not in state.duel.rulings)
         said = chance.random()
@@ -107,6 +103,3 @@ class QuickTable:
 
     def _undecided(self, state: MatchState, chance: random.Random) -> None:
         self._runner.command(HumanRuling("match", REFEREE, "looked at the build"))
-
-    def _decided(self, state: MatchState, chance: random.Random) -> None:
-        self._runner.command(NextDuel())

@@ -4,7 +4,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Protocol, Self
+from typing import Self
 
 import numpy as np
 
@@ -21,19 +21,10 @@ from referee.simulator.meshes import place
 from referee.simulator.operator import FAST_PAUSES, Operator, Pauses, Robots
 from referee.simulator.players import FAST_PLAYER, PlayerProfile, Players
 from referee.simulator.table import TableSim, World
+from referee.vision.observer import Observer
 
 WAIT_S = 300.0
 """Longer than any machine takes for its first picture."""
-
-
-class CalibrationTarget(Protocol):
-    """Who is shown the rig at its set-up."""
-
-    def learn_empty(self, image: np.ndarray) -> None:
-        """Take a frame of the rig with nothing on the mats."""
-
-    def learn_colors(self, image: np.ndarray) -> object:
-        """Take a frame in which every piece stands apart."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +66,7 @@ class SimulatedTable:
         """Draw what does not move, so that pictures come at once."""
         self._table.get_ready()
 
-    def set_up(self, observer: CalibrationTarget) -> None:
+    def set_up(self, observer: Observer) -> None:
         """What a user does once per rig: show the empty table and the colour frame."""
         observer.learn_empty(self._photo(World()))
         standing = [place(p) for p in apart(self._pieces)]

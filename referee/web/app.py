@@ -4,12 +4,12 @@ from pathlib import Path
 
 import flask
 
+from referee.session.device_choice import DeviceChoices
 from referee.session.session import Session
 from referee.web import api, live
 from referee.web.base_app import base_app
 from referee.web.evening import EveningStore
 from referee.web.pages import attempts, board, cards, console, evening, login, practice, replay, results, setup
-from referee.web.pages.setup import Choices
 from referee.web.streaming import media
 
 
@@ -19,7 +19,7 @@ def create_app(
     host: str = "127.0.0.1",
     *,
     secret_key: bytes | None = None,
-    choices: Choices | None = None,
+    choices: DeviceChoices | None = None,
     tls: bool = False,
 ) -> flask.Flask:
     """The dashboard over a running session (``referee.session.session.Session`` or its like).

@@ -4,7 +4,7 @@ import json
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import cv2
 import flask
@@ -16,6 +16,7 @@ from calibration.print_sheets import charuco_pdf
 from cards.sentences import sentence
 from referee.errors import DeviceLost, IllegalCommand, RefereeError
 from referee.fields import shown
+from referee.session.device_choice import DeviceChoices
 from referee.session.session import Session
 from referee.web.board_views import Say
 from referee.web.pages import rig_checks
@@ -27,18 +28,6 @@ STEPS = ("mats", "lens", "empty", "colors")
 FRAME_WAIT_S = 10.0
 """A webcam takes seconds to its first picture, and so does a simulated table on a slow machine."""
 SHOWN_PX = 1280
-
-
-class Choices(Protocol):
-    """The devices there are and the ones in use, by what ``referee run`` calls them."""
-
-    camera: str
-    box: str
-
-    def cameras(self) -> list[str]: ...
-    def boxes(self) -> list[str]: ...
-    def use_camera(self, source: str) -> None: ...
-    def use_box(self, port: str) -> None: ...
 
 
 @dataclass
@@ -158,8 +147,8 @@ def _prints(pages: flask.Blueprint, session: Session) -> None:
         return flask.Response(jpeg, mimetype="image/jpeg", headers={"Cache-Control": "no-store"})
 
 
-def _choices() -> Choices | None:
-    offered: Choices | None = flask.current_app.extensions["referee.choices"]
+def _choices() -> DeviceChoices | None:
+    offered: DeviceChoices | None = flask.current_app.extensions["referee.choices"]
     return offered
 
 
@@ -168,7 +157,7 @@ def _name() -> str:
     return flask.session.get("name") or "referee"
 
 
-def _change_over(choices: Choices | None, form: Mapping[str, str], setting: Setting) -> None:
+def _change_over(choices: DeviceChoices | None, form: Mapping[str, str], setting: Setting) -> None:
     """Take the camera or the box asked for. Raises DeviceLost or IllegalCommand; then the old one stays."""
     if choices is None:
         flask.abort(404, "devices cannot be changed here")
