@@ -35,11 +35,6 @@ def charuco_board() -> cv2.aruco.CharucoBoard:
     return cv2.aruco.CharucoBoard((COLUMNS, ROWS), SQUARE_MM, MARKER_MM, codes)
 
 
-def black_squares() -> list[tuple[int, int]]:
-    """(column, row) of the black squares, row 0 at the top: those in which no marker lies."""
-    return [(c, r) for r in range(ROWS) for c in range(COLUMNS) if (c + r) % 2 == 0]
-
-
 def board_markers() -> list[tuple[int, float, float]]:
     """(id, x, y) of each marker's middle in mm from the board's upper left corner, y downwards."""
     board = charuco_board()

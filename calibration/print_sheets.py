@@ -260,14 +260,10 @@ def apart(
     each = [(pieces.shapes[s], c) for (s, c), n in sorted(pieces.inventory.items()) for _ in range(n)]
     posed = [(shape, color, stood(shape)) for shape, color in each]
     for row in sorted(posed, key=lambda r: -r[0].size(r[2])[0]):
-        min(rows, key=_width).append(row)
+        min(rows, key=lambda r: sum(shape.size(pose)[0] for shape, _, pose in r)).append(row)
     half_x, half_y = field
     ends = zip(rows, (-half_y / 2, half_y / 2), strict=True)
     return [place for row, y in ends for place in _spread(row, y, half_x)]
-
-
-def _width(row: list[Standing]) -> float:
-    return sum(shape.size(pose)[0] for shape, _, pose in row)
 
 
 def _spread(row: list[Standing], y: float, half: float) -> list[tuple[Shape, str, Pose, float, float]]:
@@ -300,7 +296,8 @@ def charuco_pdf(paper: str = "a4") -> bytes:
     wide, high = lens.COLUMNS * lens.SQUARE_MM, lens.ROWS * lens.SQUARE_MM
     x0, top = (sheets.width - wide) / 2, (sheets.height + high) / 2
     s = lens.SQUARE_MM
-    sheets.paint([box(x0 + c * s, top - (r + 1) * s, s, s, BLACK) for c, r in lens.black_squares()])
+    black = ((c, r) for r in range(lens.ROWS) for c in range(lens.COLUMNS) if (c + r) % 2 == 0)  # where no marker lies
+    sheets.paint([box(x0 + c * s, top - (r + 1) * s, s, s, BLACK) for c, r in black])
     for marker, x, down in lens.board_markers():
         sheets.paint([marker_patch(marker, x0 + x, top - down, lens.MARKER_MM, lens.DICTIONARY)])
     sheets.ruler(sheets.width / 2 - 50, FOOT_MM, "measure: 100 mm. Glue the sheet to something flat")

@@ -109,7 +109,10 @@ class LayoutCard(Card):
         if wrong := self.wrong_pieces(build):
             return wrong
         turn = build_turn(build)
-        options = [_against(build, self, match, turn) for match in _assignments(build, self, turn)]
+        options = (
+            _poses(build, self, match, turn) + _supports(build, self, match) + _offsets(build, self, match, turn)
+            for match in _assignments(build, self, turn)
+        )
         return _turned(turn) + _in_one_plane(build, turn, tolerances) + min(options, key=len)
 
     def is_right(self, build: Build, tolerances: Tolerances = TOLERANCES) -> bool:
@@ -151,10 +154,6 @@ def _assignments(build: Build, card: LayoutCard, turn: float) -> list[np.ndarray
         cost = np.abs(xs - x - (cx - cx[0])[:, None]) + np.abs(zs - cz[:, None]) + OTHER_PIECE_MM * other
         found[tuple(scipy.optimize.linear_sum_assignment(cost)[1].tolist())] = None
     return [np.array(match) for match in found]
-
-
-def _against(build: Build, card: LayoutCard, match: np.ndarray, turn: float) -> tuple[Reason, ...]:
-    return _poses(build, card, match, turn) + _supports(build, card, match) + _offsets(build, card, match, turn)
 
 
 def _poses(build: Build, card: LayoutCard, match: np.ndarray, turn: float) -> tuple[Reason, ...]:

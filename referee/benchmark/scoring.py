@@ -15,7 +15,6 @@ from scipy.optimize import linear_sum_assignment
 from cards.build import Build, Piece
 from cards.card import Card
 from cards.pieces import PieceSet, Pose
-from referee.match.verdict import Verdict
 from referee.vision.image.view import ZoneView
 from referee.vision.observer import Judgement, ZoneSight
 from referee.vision.render.solids import piece_tags
@@ -122,7 +121,7 @@ def _score(judgement: Judgement, image: str, zone: str, card: Card, row: dict, p
         judgement.timings.get("mats", 0.0),
         sight.margin if sight else 0.0,
         sight.explained if sight else 0.0,
-        verdict is not None and by_features(verdict),
+        verdict is not None and (verdict.ruling != "undecided" or {r.code for r in verdict.reasons} <= BY_FEATURES),
         tuple((name, round(value, 4)) for name, value in sorted((sight.features if sight else {}).items())),
         by_color,
         sight.doubts if sight else (),
@@ -135,11 +134,6 @@ def unjudged(image: str, zone: str, card: Card, row: dict, why: str) -> ZoneScor
     expected, reason = row["expected"], row.get("why", "")
     seen = (None, 0.5, None, (why,), count, 0, (), False, 0, 0, nan, nan, nan)
     return ZoneScore(image, zone, card.id, card.kind, expected, reason, *seen)
-
-
-def by_features(verdict: Verdict) -> bool:
-    """Whether it is its features that decide a verdict."""
-    return verdict.ruling != "undecided" or {r.code for r in verdict.reasons} <= BY_FEATURES
 
 
 def _name(piece: Piece | None) -> str:

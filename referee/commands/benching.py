@@ -71,7 +71,10 @@ def _by_set(scores: Sequence[ZoneScore], found: Sequence[Path]) -> dict[str, lis
 
 
 def _stressed(found: Sequence[Path], wanted: BenchOptions) -> list[StressScore]:
-    effects = _effects(wanted.effects)
+    try:
+        effects = effect_names(wanted.effects)
+    except KeyError as name:
+        raise click.UsageError(f"--effects: {name} is none of {', '.join(EFFECTS)}") from None
     work = [
         job
         for seed in wanted.seed
@@ -81,13 +84,6 @@ def _stressed(found: Sequence[Path], wanted: BenchOptions) -> list[StressScore]:
         there = kept_rows(wanted.rows)
         work = [job for job in work if job.name in there]
     return list(_watched(stress_rows(work, wanted.processes, wanted.rows), len(work)))
-
-
-def _effects(wanted: str | None) -> list[str]:
-    try:
-        return effect_names(wanted)
-    except KeyError as name:
-        raise click.UsageError(f"--effects: {name} is none of {', '.join(EFFECTS)}") from None
 
 
 def _show_stress(rows: list[StressScore], wanted: BenchOptions, found: Sequence[Path]) -> None:

@@ -134,11 +134,13 @@ def figures(status: dict) -> list[str]:
     """The lines that `referee box check` shows of a box's status."""
     kind = "SIMULATED box" if status["simulated"] else "box"
     counters = ("garbage", "doubled", "missed", "resent", "overwritten")
+    offset_s = status["offset_s"]
+    offset = "not known" if offset_s is None else f"{offset_s:.6f} s"
     rows = [
         f"{kind} {status['box_id']} on {status['port']}, firmware {status['version']}, start {status['boot']}, "
         f"protocol {status['protocol']}",
         f"latency       {_ms(status['latency_s'])} (quickest round trip)",
-        f"clock offset  {_offset(status['offset_s'])}, known to {_ms(status['offset_error_s'])}",
+        f"clock offset  {offset}, known to {_ms(status['offset_error_s'])}",
         f"clock rate    {status['rate_ppm']:+.0f} ppm, known to {status['rate_error_ppm']:.0f} ppm",
         "line          " + ", ".join(f"{status[name]} {name}" for name in counters),
     ]
@@ -147,10 +149,6 @@ def figures(status: dict) -> list[str]:
     if abs(status["rate_ppm"]) > RESONATOR_PPM + status["rate_error_ppm"]:
         rows.append(f"resonator     off by more than {RESONATOR_PPM} ppm: this board's clock is faulty")
     return rows
-
-
-def _offset(seconds: float | None) -> str:
-    return "not known" if seconds is None else f"{seconds:.6f} s"
 
 
 def _ms(seconds: float | None) -> str:

@@ -20,7 +20,7 @@ from referee.core import Command, Decider, EventBatch, State
 from referee.errors import IllegalCommand
 from referee.events import Event
 from referee.games.catalogue import GAMES, game_named
-from referee.games.core import GAME_OVER, Game, GameCommand, Mode, Setup, Table
+from referee.games.core import OVER, Game, GameCommand, Setup, Table
 
 
 class UndoMove(Command):
@@ -155,14 +155,10 @@ def evolve(match: Match, event: Event) -> Match:
 def _created(event: Event) -> Match:
     data = event.data
     game, mode = game_named(data["game"]), data["mode"]
-    setup = Setup(tuple(data["players"]), game.rules.model_validate(data["rules"]), data["seed"], _mode(mode))
+    setup = Setup(tuple(data["players"]), game.rules.model_validate(data["rules"]), data["seed"], mode)
     state = game.create(setup, data["deal"])
     hashed = data.get("seed_hash", "")
     return Match(data["match_id"], game, setup, state, hashed, seq=1, step=event.step, simulated=event.simulated)
-
-
-def _mode(text: str) -> Mode:
-    return "scorer" if text == "scorer" else "full"
 
 
 def _taken_back(match: Match, event: Event) -> Match:

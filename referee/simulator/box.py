@@ -90,7 +90,7 @@ class SimulatedBox:
         with self._lock:
             down_s = self._clock.now_s() + after_s
             for edge_s in self._edges(player):
-                self._at(down_s + edge_s, lambda at_s: self._toggle(player, at_s))
+                self._at(down_s + edge_s, lambda at_s: self._edge(player, not self._closed[player], at_s))
             self._at(down_s + hold_s, lambda at_s: self._edge(player, False, at_s))
 
     def next(self) -> None:
@@ -190,9 +190,6 @@ class SimulatedBox:
         self._bounce.discard(player)
         count = 2 * self._random.randint(1, 12)
         return [0.0, *sorted(self._random.uniform(2e-5, 6e-3) for _ in range(count))]
-
-    def _toggle(self, player: int, at_s: float) -> None:
-        self._edge(player, not self._closed[player], at_s)
 
     def _pulse(self, button: int, at_s: float, for_s: float) -> None:
         """Something closes an open line for a moment; a closed one it cannot open."""

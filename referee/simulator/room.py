@@ -87,7 +87,7 @@ def sheet(zone: int) -> np.ndarray:
     paper = np.full((210 * PX_PER_MM, 297 * PX_PER_MM, 3), 250, np.uint8)
     for start, end in (((-95, -50), (95, -50)), ((-95, 50), (95, 50)), ((-95, -50), (-95, 50)),
                        ((95, -50), (95, 50)), ((-95, 0), (95, 0))):  # fmt: skip
-        _line(paper, start, end)
+        cv2.line(paper, _sheet_px(*start), _sheet_px(*end), (165, 165, 165), 2)
     marks = cv2.aruco.getPredefinedDictionary(cv2.aruco.DICT_4X4_250)
     for k, (x, y) in enumerate(((-121, -77.5), (121, -77.5), (121, 77.5), (-121, 77.5))):
         mark = cv2.aruco.generateImageMarker(marks, 4 * zone + k, 44 * PX_PER_MM, borderBits=1)
@@ -98,10 +98,6 @@ def sheet(zone: int) -> np.ndarray:
 
 def _sheet_px(x_mm: float, y_mm: float) -> tuple[int, int]:
     return round((x_mm + 148.5) * PX_PER_MM), round((105 - y_mm) * PX_PER_MM)
-
-
-def _line(paper: np.ndarray, start: tuple[float, float], end: tuple[float, float]) -> None:
-    cv2.line(paper, _sheet_px(*start), _sheet_px(*end), (165, 165, 165), 2)
 
 
 def table_top(kind: str, rng: np.random.Generator) -> np.ndarray:

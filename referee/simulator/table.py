@@ -316,14 +316,10 @@ class TableSim:
         fit, size = cv2.getPerspectiveTransform(corners, fine), (4 * (right - left), 4 * (bottom - top))
         light = linear(face) * (0.8 * float(self.light.on_table(np.array([0.0, y])))) * self.light.tint
         drawn, share = (
-            _quartered(cv2.warpPerspective(image, fit, size))
+            cv2.resize(cv2.warpPerspective(image, fit, size), None, fx=0.25, fy=0.25, interpolation=cv2.INTER_AREA)
             for image in (self._developed(light).astype(np.float32), np.ones((tall, wide), np.float32))
         )
         return (left, top, right, bottom), drawn, share[..., None]
-
-
-def _quartered(image: np.ndarray) -> np.ndarray:
-    return cv2.resize(image, None, fx=0.25, fy=0.25, interpolation=cv2.INTER_AREA)
 
 
 def _seats(rng: np.random.Generator, seating: str | None) -> dict[str, MatPlace]:

@@ -274,10 +274,6 @@ def _given_up(state: City, data: Data) -> City:
     )
 
 
-def _round_begun(state: City, data: Data) -> City:
-    return replace(state, phase="picking", round=data["round"], starter=data["starter"], turn=data["starter"])
-
-
 CHANGES: Mapping[str, Callable[[City, Data], City]] = {
     "stones_picked": _picked,
     "stone_placed": _placed,
@@ -286,7 +282,7 @@ CHANGES: Mapping[str, Callable[[City, Data], City]] = {
     "reshuffled": lambda s, d: replace(s, deck=tuple(d["deck"]), discard=(), shuffles=s.shuffles + 1),
     "turn_passed": lambda s, d: replace(s, turn=d["seat"]),
     "round_scored": lambda s, d: replace(s, rounds=(*s.rounds, tuple(d["points"]))),
-    "round_begun": _round_begun,
+    "round_begun": lambda s, d: replace(s, phase="picking", round=d["round"], starter=d["starter"], turn=d["starter"]),
 }
 
 

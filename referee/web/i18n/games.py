@@ -11,11 +11,8 @@ NAMED = ("seat", "victim")
 
 def command_sentence(lang: str, command: Mapping[str, Any], players: Sequence[str]) -> str:
     """The command as a sentence."""
-    return translate(lang, f"game.said.{command['command']}", **_blanks(lang, command, players))
-
-
-def _blanks(lang: str, command: Mapping[str, Any], players: Sequence[str]) -> dict[str, str]:
-    return {name: _filled(lang, name, value, players) for name, value in command.items() if name != "command"}
+    values = {name: _filled(lang, name, value, players) for name, value in command.items() if name != "command"}
+    return translate(lang, f"game.said.{command['command']}", **values)
 
 
 def _filled(lang: str, name: str, value: Any, players: Sequence[str]) -> str:
