@@ -21,22 +21,8 @@ from cards.sentences import sentence
 from referee.devices.ports import Clock, Frame
 from referee.errors import IllegalCommand, RefereeError
 from referee.events import Event
-from referee.match.practice import (
-    SAME_S,
-    BeginPractice,
-    End,
-    GiveUp,
-    NextCard,
-    Practice,
-    PracticeCommand,
-    PracticePress,
-    PracticeResult,
-    Viewed,
-    Watch,
-    decide,
-    evolve,
-    fold,
-)
+from referee.match import practice as law
+from referee.match.practice import Practice, PracticeCommand, PracticeResult
 from referee.match.stop_views import SETTLED_FRAMES, SETTLED_S
 from referee.match.verdict import zone_verdict
 from referee.session.field_check import FieldCheck
@@ -127,7 +113,7 @@ class PracticeRunner:
         self._pictures: dict[str, bytes] = {}
         self._listeners: list[Listener] = []
         self.faults: Mapping[str, str] = {}
-        kept = [fold(record.events(session_id)) for session_id in record.matches()]
+        kept = [law.fold(record.events(session_id)) for session_id in record.matches()]
         self.past: tuple[PracticeResult, ...] = tuple(result for practice in kept for result in practice.results)
         self.left = kept[-1] if kept and kept[-1].on else None
         self.now = Practice()
@@ -146,25 +132,25 @@ class PracticeRunner:
             order = [card_id for card_id in session.deck.shuffled(chosen) if level in (None, value[card_id])]
             session_id = f"practice-{now:%Y%m%d-%H%M%S}-{len(self._record.matches()) + 1}"
             cards = tuple((card_id, value[card_id]) for card_id in order)
-            wish = BeginPractice(session_id, players, cards, level, session.deck.name, session.simulated)
-            decide(self.now if self.now.on else Practice(), wish)  # refused before anything changes
+            wish = law.BeginPractice(session_id, players, cards, level, session.deck.name, session.simulated)
+            law.decide(self.now if self.now.on else Practice(), wish)  # refused before anything changes
             self.past, self.now, self.left = (*self.past, *self.now.results), Practice(), None
             self._watched, self._pictures = {}, {}
             self.command(wish)
 
     def give_up(self, zone: str) -> None:
         """The player of that zone has enough of the card. Raises IllegalCommand when nobody builds there."""
-        self.command(GiveUp(zone, self._session.clock.now_s()))
+        self.command(law.GiveUp(zone, self._session.clock.now_s()))
 
     def next_card(self) -> None:
         """Another card. Raises IllegalCommand when nobody practises."""
-        self.command(NextCard())
+        self.command(law.NextCard())
 
     def end(self) -> None:
         """Enough practised; nothing where nobody practises."""
         with self._lock:
             if self.now.on:
-                self.command(End())
+                self.command(law.End())
 
     def press(self, zone: str, at_s: float) -> bool:
         """The box's button; whether it was one of a practice."""
@@ -172,7 +158,7 @@ class PracticeRunner:
             if not self.now.on:
                 return False
             try:
-                self.command(PracticePress(zone, at_s))
+                self.command(law.PracticePress(zone, at_s))
             except RefereeError:
                 return self.now.on  # nobody builds there: then it is no Stop of a match either
             return True
@@ -180,10 +166,10 @@ class PracticeRunner:
     def command(self, command: PracticeCommand) -> tuple[Event, ...]:
         """Decide, keep, apply, tell. Raises IllegalCommand, JournalUnwritable; then nothing has changed."""
         with self._lock:
-            events = decide(self.now, command, self._session.clock.utc().isoformat())
+            events = law.decide(self.now, command, self._session.clock.utc().isoformat())
             now = self.now
             for event in events:
-                now = evolve(now, event)
+                now = law.evolve(now, event)
             if events:
                 self._record.append(now.session_id, events, after=self.now.seq)
             self.now = now
@@ -225,7 +211,7 @@ class PracticeRunner:
                     self._watch(zone, frame, look)
             else:
                 self._watched.clear()
-                self.command(Watch(self._session.clock.now_s(), self._clear_s(frame, look)))
+                self.command(law.Watch(self._session.clock.now_s(), self._clear_s(frame, look)))
             self._session.alarm(ALARM, None)
         except RefereeError as error:
             self._session.alarm(ALARM, error.wording)
@@ -257,7 +243,7 @@ class PracticeRunner:
             watched.calm = []
             return
         rested_s = frame.at_s - gate.settled_s
-        if abs(rested_s - watched.rested_s) > SAME_S:
+        if abs(rested_s - watched.rested_s) > law.SAME_S:
             watched.rested_s, watched.calm = rested_s, []
         self._tell(zone, watched)
         if watched.pending or not self.now.wants_view(zone, watched.rested_s):
@@ -272,13 +258,13 @@ class PracticeRunner:
         if watched.pending is None or not watched.pending[1].done():
             return
         (rested_s, job), watched.pending = watched.pending, None
-        if abs(rested_s - watched.rested_s) > SAME_S:
+        if abs(rested_s - watched.rested_s) > law.SAME_S:
             return
         seen = job.result()
         if seen.jpeg:
             self._pictures[zone] = seen.jpeg
         said, now_s = zone_verdict(seen.row), self._session.clock.now_s()
-        self.command(Viewed(zone, watched.rested_s, said, now_s, watched.built_s()))
+        self.command(law.Viewed(zone, watched.rested_s, said, now_s, watched.built_s()))
 
     def _judge(self, zone: str, card: Card, images: Sequence[np.ndarray]) -> SettledView:
         """A settled view judged; one that cannot be judged is one that cannot be told."""
