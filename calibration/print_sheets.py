@@ -5,7 +5,7 @@ and ``calibration.lens``.
 """
 
 import io
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, product
 from typing import TypeVar
 
@@ -239,6 +239,23 @@ def colors_pdf(pieces: PieceSet, paper: str = "a4") -> bytes:
     return sheets.pdf()
 
 
+def apart(pieces: PieceSet) -> list[tuple[Shape, str, Pose, float, float]]:
+    """(shape, colour, pose, x, y): every piece once, standing in two rows of the field, with gaps.
+
+    The widest are dealt first, each to the row with more room left.
+    """
+    rows: list[list[Standing]] = [[], []]
+    each = [(pieces.shapes[s], c) for (s, c), n in sorted(pieces.inventory.items()) for _ in range(n)]
+    stood = [(shape, color, _slim(shape)) for shape, color in each]
+    for row in sorted(stood, key=lambda r: -r[0].size(r[2])[0]):
+        min(rows, key=_width).append(row)
+    return [place for row, side in zip(rows, (-1, 1), strict=True) for place in _spread(row, side * mat.FIELD[1] / 2)]
+
+
+def _width(row: list[Standing]) -> float:
+    return sum(shape.size(pose)[0] for shape, _, pose in row)
+
+
 def _slim(shape: Shape) -> Pose:
     """The narrowest safe pose for the player that leaves the other row its room."""
     safe = [Pose(0)] if shape.kind in ("cylinder", "half_disc") else [Pose(0), Pose(0, "side")]
@@ -247,29 +264,10 @@ def _slim(shape: Shape) -> Pose:
     return min(safe, key=lambda pose: (shape.size(pose)[1] > mat.FIELD[1], shape.size(pose)[:2]))
 
 
-def apart(
-    pieces: PieceSet,
-    field: tuple[float, float] = mat.FIELD,
-    stood: Callable[[Shape], Pose] = _slim,
-) -> list[tuple[Shape, str, Pose, float, float]]:
-    """(shape, colour, pose, x, y): every piece once, ``stood`` in two rows of the ``field`` (half extents), with gaps.
-
-    The widest are dealt first, each to the row with more room left.
-    """
-    rows: list[list[Standing]] = [[], []]
-    each = [(pieces.shapes[s], c) for (s, c), n in sorted(pieces.inventory.items()) for _ in range(n)]
-    posed = [(shape, color, stood(shape)) for shape, color in each]
-    for row in sorted(posed, key=lambda r: -r[0].size(r[2])[0]):
-        min(rows, key=lambda r: sum(shape.size(pose)[0] for shape, _, pose in r)).append(row)
-    half_x, half_y = field
-    ends = zip(rows, (-half_y / 2, half_y / 2), strict=True)
-    return [place for row, y in ends for place in _spread(row, y, half_x)]
-
-
-def _spread(row: list[Standing], y: float, half: float) -> list[tuple[Shape, str, Pose, float, float]]:
+def _spread(row: list[Standing], y: float) -> list[tuple[Shape, str, Pose, float, float]]:
     widths = [shape.size(pose)[0] for shape, _, pose in row]
-    gap = (2 * half - sum(widths)) / (len(row) + 1)
-    lefts = accumulate((gap + width for width in widths), initial=gap - half)
+    gap = (2 * mat.FIELD[0] - sum(widths)) / (len(row) + 1)
+    lefts = accumulate((gap + width for width in widths), initial=gap - mat.FIELD[0])
     return [(*piece, left + width / 2, y) for piece, left, width in zip(row, lefts, widths, strict=False)]
 
 
@@ -304,7 +302,7 @@ def charuco_pdf(paper: str = "a4") -> bytes:
     return sheets.pdf()
 
 
-GRID = (2, 2)
+CARDS_PER_PAGE = (2, 2)
 """Columns and rows of cards on a page."""
 
 

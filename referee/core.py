@@ -9,6 +9,7 @@ handler works out everything that its command leads to and says it in events, so
 on today's code for choosing.
 """
 
+import hashlib
 import random
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import Field, dataclass, field, replace
@@ -134,6 +135,11 @@ def next_phase(table: PhaseTable, kind: str, phase: str) -> str:
     if phase not in phases:
         raise IllegalCommand(sentence("cannot_follow", kind=kind, phase=phase))
     return following
+
+
+def seed_hash(seed: int) -> str:
+    """What everybody may know of a seed before the end: SHA-256 of its decimal digits, in hex."""
+    return hashlib.sha256(str(seed).encode()).hexdigest()
 
 
 def shuffled(cards: Iterable[str], seed: int, name: object) -> list[str]:

@@ -20,7 +20,7 @@ from referee.core import Command, Decider, EventBatch, State
 from referee.errors import IllegalCommand
 from referee.events import Event
 from referee.games.catalogue import GAMES, game_named
-from referee.games.core import OVER, Game, GameCommand, Setup, Table
+from referee.games.core import GAME_OVER, Game, GameCommand, Setup, Table
 
 
 class UndoMove(Command):

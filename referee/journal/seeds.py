@@ -3,15 +3,13 @@ all is over the seed itself. Who has written down the one can hold the other aga
 
 from collections.abc import Sequence
 
-from referee.core import seed_hash
+from referee.core import seed_hash, shuffled
 from referee.errors import JournalDamaged
 from referee.events import Event
 from referee.games import match as game
 from referee.games.core import UNKNOWN
-from referee.games.core import shuffled as game_shuffled
 from referee.journal.chain import canonical
 from referee.match.evolve import evolve
-from referee.match.piles import shuffled
 from referee.match.state import MatchState
 
 
@@ -50,7 +48,7 @@ def _check_game(events: Sequence[Event]) -> None:
         if event.kind == "reshuffled":
             for cards in event.data.values():
                 if UNKNOWN not in cards:
-                    _same(game_shuffled(cards, match.setup.seed, match.state.shuffles), cards, match.seq + 1)
+                    _same(shuffled(cards, match.setup.seed, match.state.shuffles), cards, match.seq + 1)
         match = game.evolve(match, event)
 
 

@@ -202,7 +202,7 @@ class VoidDuel(MatchCommand):
     who: NeededText
     why: NeededText
     reason: Text = "human"
-    PHASES = IN_PLAY
+    PHASES = PHASES_IN_PLAY
 
 
 class CallTimeout(MatchCommand):

@@ -9,7 +9,7 @@ from referee.core import EventBatch, State
 from referee.match import commands
 from referee.match.card_facts import NO_CARD, CardFacts
 from referee.match.commands import COMMANDS, MatchCommand
-from referee.match.duel import IN_PLAY, Duel
+from referee.match.duel import PHASES_IN_PLAY, Duel
 from referee.match.foul import FoulNoted
 from referee.match.house_rules import DEFAULT_RULES, HouseRules
 from referee.match.schedule import Round, letter

@@ -65,7 +65,7 @@ def sources(place: str | Path, temporary: Path) -> list[AttemptSource]:
         found = _here(Path(place), temporary)
     else:
         fs, path = _opened(str(place))
-        if HERE in ((fs.protocol,) if isinstance(fs.protocol, str) else fs.protocol):
+        if LOCAL_PROTOCOL in ((fs.protocol,) if isinstance(fs.protocol, str) else fs.protocol):
             found = _here(Path(path), temporary)
         elif path.endswith(".zip"):
             bundle = temporary / os.path.basename(path)

@@ -53,7 +53,7 @@ asked; ``players``: a JSON list; ``rulings``: each between spaces; the others as
 
 WRITE = f"REPLACE INTO attempts VALUES ({', '.join(f':{name.strip()}' for name in COLUMNS.split(','))})"
 
-SHOWN: Mapping[str, str] = {
+FILTERS: Mapping[str, str] = {
     "undecided": "instr(rulings, ' undecided ') > 0",
     "overruled": "(overruled OR match = :match AND duel IN (SELECT value FROM json_each(:ruled)))",
     "close": "close",
@@ -310,7 +310,7 @@ class Index:
             deep = path.count(b"/") + bool(path) > folders.MAX_FOLDER_DEPTH
             inner[:] = [] if deep else [name for name in fresh if name not in drafts]
             self._above |= {at + name: _time_of(self.folder(at + name)) for name in inner}
-            others = [at + name for name in (*files, *drafts) if not name.startswith(folders.GONE.encode())]
+            others = [at + name for name in (*files, *drafts) if not name.startswith(folders.DELETED_PREFIX.encode())]
             self._other_bytes += sum(bytes_of(self.folder(child)) for child in others)
         return here
 
@@ -380,7 +380,7 @@ def _time_of(folder: Path) -> int:
     """When the folder's list of files changed last; 0 while it may change again without getting another time."""
     with suppress(OSError):
         time_ns = folder.stat().st_mtime_ns
-        return 0 if time.time_ns() - time_ns < RACY_NS else time_ns
+        return 0 if time.time_ns() - time_ns < RECENT_CHANGE_NS else time_ns
     return 0
 
 

@@ -79,7 +79,7 @@ class TableService(Background):
         self.address = ""
         self.alarms: Callable[[], Sequence[dict]] = tuple
         self.simulated = False
-        self.patience_s = PATIENCE_S
+        self.patience_s = FINISHED_SHOWN_S
 
     def tell(self) -> None:
         """Say that the table lives."""
@@ -117,7 +117,7 @@ class TableService(Background):
             except RefereeError as error:
                 self._seats.alarm("hall", sentence("hall_lost", fault=error.wording))
             looks += 1
-            self._closing.wait(EVERY_S)
+            self._closing.wait(POLL_S)
         try:
             self._presence.leave(self._table)
         except RefereeError:

@@ -109,7 +109,7 @@ class DuelRecording:
         state = self._session.state
         if state.phase in PHASES_IN_PLAY and state.duel.go_at_s is not None:
             self._begin(state)
-            self._cut_short = GOES_ON
+            self._cut_short = CUT_GOES_ON
             for press in state.duel.presses:
                 self._press(press)
 

@@ -86,7 +86,7 @@ class Previews(JobQueue[tuple]):
         self._jobs.put((state.match_id, VerdictPicture(number, state.duel.number), frame, judgement, card))
 
     def _idle_s(self) -> float:
-        return EVERY_S
+        return PREVIEW_EVERY_S
 
     def _do(self, job: tuple) -> None:
         self._draw_verdict(*job)

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from calibration import print_sheets
 from cards.build import TALLEST_MM, Build, Piece, bottom, half_extent, rest_height, shape_of, top
 from cards.card import Card
 from cards.errors import BadCard
@@ -35,8 +34,7 @@ FLAT_POSES = {
 }
 """A pose of each kind with a level upper side and a level underside."""
 
-
-SAFE: dict[Kind, tuple[Pose, ...]] = {
+SAFE_POSES: dict[Kind, tuple[Pose, ...]] = {
     "box": (Pose(), Pose(90), Pose(0, "side")),
     "cylinder": (Pose(), Pose(90, "side")),
     "triangle": (Pose(), Pose(0, "side")),
@@ -219,13 +217,24 @@ def _mirror(built: tuple[Piece, ...], pieces: PieceSet, rng: np.random.Generator
 
 def apart(pieces: PieceSet) -> tuple[Piece, ...]:
     """The whole set standing apart in the field in two rows, as for the colour frame."""
-    return tuple(
-        Piece(shape.name, color, pose, x, y, shape.size(pose)[2] / 2)
-        for shape, color, pose, x, y in print_sheets.apart(pieces, (FIELD_X_MM, FIELD_Y_MM), _slimmest)
-    )
+    stock = [(shape, color) for shape, color, n in pieces.pieces for _ in range(n)]
+    slim = [(*_slimmest(pieces.shapes[shape]), shape, color) for shape, color in stock]
+    rows: list[list] = [[], []]
+    for one in sorted(slim, key=lambda s: -s[0]):
+        min(rows, key=lambda row: sum(s[0] for s in row)).append(one)
+    return tuple(p for row, y in zip(rows, (-24.0, 24.0), strict=True) for p in _spread(row, y))
 
 
-def _slimmest(shape: Shape) -> Pose:
-    """The narrowest safe pose that fits into half the field's depth; of two the lower."""
-    fitting = [pose for pose in SAFE[shape.kind] if shape.size(pose)[1] <= FIELD_Y_MM - 2]
-    return min(fitting, key=lambda pose: shape.size(pose)[::2])
+def _slimmest(shape: Shape) -> tuple[float, float, Pose]:
+    """(width, height, pose) of the narrowest safe pose that fits into half the field's depth."""
+    sizes = ((*shape.size(pose), pose) for pose in SAFE_POSES[shape.kind])
+    return min(((x, z, pose) for x, y, z, pose in sizes if y <= FIELD_Y_MM - 2), key=lambda o: (o[0], o[1]))
+
+
+def _spread(row: Sequence[tuple], y: float) -> list[Piece]:
+    air = (2 * FIELD_X_MM - sum(s[0] for s in row)) / (len(row) + 1)
+    placed, x = [], -FIELD_X_MM
+    for wide, high, pose, shape, color in row:
+        placed.append(Piece(shape, color, pose, x + air + wide / 2, y, high / 2))
+        x += air + wide
+    return placed

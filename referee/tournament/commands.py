@@ -95,7 +95,7 @@ class Enter(TournamentCommand):
     player: Needed
     strength: float = 0.0
     who: str = ""
-    PHASES = OPEN
+    PHASES = OPEN_STAGES
 
     def carry_out(self, batch: TournamentBatch) -> None:
         state = batch.state
@@ -111,7 +111,7 @@ class Leave(TournamentCommand):
     player: int
     why: Needed
     who: str = ""
-    PHASES = OPEN
+    PHASES = OPEN_STAGES
 
     def carry_out(self, batch: TournamentBatch) -> None:
         entrant = _entrant(batch.state, self.player)
@@ -143,7 +143,7 @@ class Rename(TournamentCommand):
     player: int
     name: Needed
     who: str = ""
-    PHASES = (*OPEN, "finished")
+    PHASES = (*OPEN_STAGES, "finished")
 
     def carry_out(self, batch: TournamentBatch) -> None:
         entrant, state = _entrant(batch.state, self.player), batch.state
@@ -158,7 +158,7 @@ class OpenTable(TournamentCommand):
 
     table: Needed
     who: str = ""
-    PHASES = OPEN
+    PHASES = OPEN_STAGES
 
     def carry_out(self, batch: TournamentBatch) -> None:
         batch.add("table_opened", table=_free_table(batch.state.tables, self.table))
@@ -170,7 +170,7 @@ class CloseTable(TournamentCommand):
     table: str
     why: Needed
     who: str = ""
-    PHASES = OPEN
+    PHASES = OPEN_STAGES
 
     def carry_out(self, batch: TournamentBatch) -> None:
         _limits(self.table in batch.state.tables, "tour.no_table", table=self.table)

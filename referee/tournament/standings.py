@@ -136,7 +136,7 @@ def _share(part: int, of: int) -> Fraction:
 Rule = Callable[[_Player], Any]
 RULE: Mapping[str, Rule] = {
     "reached": lambda p: p.reached,
-    "group_place": lambda p: -(p.group.place if p.group and p.group.place else LAST),
+    "group_place": lambda p: -(p.group.place if p.group and p.group.place else NO_PLACE),
     "match_points": lambda p: p.sums.points,
     "buchholz": lambda p: p.buchholz,
     "cards": lambda p: p.sums.cards,

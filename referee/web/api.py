@@ -163,7 +163,7 @@ def _command_routes(api: flask.Blueprint, session: Session) -> None:
         }
 
     @api.post("/commands/<name>")
-    @answers(models.DoneAnswer, NOT_NOW, {name: action.model for name, action in ACTIONS.items()})
+    @answers(models.DoneAnswer, NOT_NOW_ANSWER, {name: action.model for name, action in ACTIONS.items()})
     def command(name: str) -> flask.typing.ResponseReturnValue:
         """Do it."""
         if name not in ACTIONS:

@@ -10,7 +10,7 @@ import pytest
 import referee.match
 from referee.errors import IllegalCommand
 from referee.events import Event
-from referee.match.duel import IN_PLAY, PHASES, TABLE, Duel, step
+from referee.match.duel import PHASES, PHASES_IN_PLAY, TABLE, Duel, step
 
 DATA = {
     "card_id": "C01",
