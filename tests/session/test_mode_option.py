@@ -54,8 +54,8 @@ def table(monkeypatch):
         stand_in = MagicMock()
         stand_in.return_value.__exit__.return_value = False
         monkeypatch.setattr(play, name, stand_in)
-    monkeypatch.setattr(play, "dashboard", lambda *_: nullcontext())
-    monkeypatch.setattr(play, "running_session", running_session)
+    monkeypatch.setattr(play.serving, "dashboard", lambda *_: nullcontext())
+    monkeypatch.setattr(play.serving, "running_session", running_session)
     return session
 
 
