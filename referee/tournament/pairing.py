@@ -3,13 +3,13 @@
 *Swiss*: perfect matchings of least cost, after S. Ólafsson, "Weighted matching in chess tournaments", J. Opl Res. Soc.
 41 (1990) 17-24; the matching is networkx's: Edmonds' blossoms as in Z. Galil, "Efficient algorithms for finding maximum
 matching in graphs", ACM Comput. Surv. 18 (1986) 23-38. A first matching says who rests and who floats (meets somebody
-with other match points). Its costs are whole numbers of different orders of magnitude, so that a rule always outweighs
-all of the next:
+with other match points). Its costs are whole numbers, a digit for each rule, so that a rule always outweighs all of the
+next:
 
 1. who has had a round off gets no second one while somebody present has had none;
 2. nobody meets twice while that can be avoided;
 3. the squares of the differences in match points add up to as little as possible, the round off counted as the fewest;
-4. the last of a score group rests or floats down;
+4. the last of a score group rests or floats down, of a lower group rather than of a higher one;
 5. who floats down meets the first of the lower group.
 
 Then those who stay in a score group are folded among themselves, the upper half onto the lower half (the Dutch system,
@@ -24,6 +24,7 @@ the final only, as the brackets of tennis are seeded.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import reduce
 from itertools import combinations
 
 import networkx as nx
@@ -37,8 +38,8 @@ BYE_NODE = -1
 
 
 def meeting_counts(state: Tournament) -> Counter[frozenset[int]]:
-    """How often two have met, over all games of two that were played or are to be."""
-    return Counter(frozenset(g.players) for g in state.games if len(g.players) == 2)
+    """How often the same have met, over all games that were played or are to be."""
+    return Counter(frozenset(g.players) for g in state.games)
 
 
 def rounds_off(state: Tournament) -> Counter[int]:
@@ -65,21 +66,20 @@ def _apart(
     order: Sequence[int], points: Mapping[int, int], before: Counter[frozenset[int]], off: Counter[int]
 ) -> list[Pair]:
     """The pairs that no score group has among its own: who floats down with whom, and who rests with ``BYE_NODE``."""
-    size, least = len(order), min(points.values())
-    made = [points[p] for p in order]
-    score, ahead = Counter(made), {p: n - made.index(points[p]) for n, p in enumerate(order)}
-    place = size * size
-    step = 2 * size**3 * place
-    again = size * ((max(points.values()) - least) ** 2 * step + step)
-    second_off = again * size * (sum(before.values()) + 1)
+    size, least, place = len(order), min(points.values()), {p: n for n, p in enumerate(order)}
+    score = Counter(points[p] for p in order)
+    outweighing = size * size * (1 + before.total() + max(points.values()) ** 2)
+
+    def cost(*broken: int) -> int:
+        return reduce(lambda outer, inner: outer * outweighing + inner, broken)
+
     costs = {}
     for a, b in combinations(order, 2):
-        small = ((score[points[a]] - ahead[a]) * size + ahead[b]) * place
-        if points[a] == points[b]:  # costs that are all the same would be matched five times slower
-            small = abs(ahead[b] - ahead[a] - score[points[a]] // 2)
-        costs[a, b] = before[frozenset((a, b))] * again + (points[a] - points[b]) ** 2 * step + small
-    for n, p in enumerate(order if size % 2 else ()):
-        costs[p, BYE_NODE] = off[p] * second_off + (points[p] - least) ** 2 * step + (size - n) * size * size * place
+        again, gap = before[frozenset((a, b))], (points[a] - points[b]) ** 2
+        fold = abs(place[b] - place[a] - score[points[a]] // 2)  # decides nothing; without it matching takes far longer
+        costs[a, b] = cost(again, gap, 0, *((size - place[a], place[b], 0) if gap else (0, 0, fold)))
+    for p in order if size % 2 else ():
+        costs[p, BYE_NODE] = cost(off[p], 0, (points[p] - least) ** 2, size - place[p], 0, 0, 0)
     return [(a, b) for a, b in _matched(costs) if b == BYE_NODE or points[a] != points[b]]
 
 
@@ -93,8 +93,8 @@ def _folded(group: Sequence[int], before: Counter[frozenset[int]]) -> list[Pair]
     if not any(before[frozenset(pair)] for pair in fold):
         return fold
     for (n, a), (m, b) in combinations(enumerate(group), 2):
-        digit = (m - half) * half ** (half - 1 - n) if n < half <= m else half**half
-        costs[a, b] = before[frozenset((a, b))] * half ** (half + 1) * size + digit
+        opponent = (m - half) * size ** (half - n) if n < half <= m else size ** (half + 1)
+        costs[a, b] = before[frozenset((a, b))] * size ** (half + 2) + opponent
     return _matched(costs)
 
 

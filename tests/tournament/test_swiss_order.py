@@ -53,14 +53,6 @@ class Position:
             for pairs in all_pairings([q for q in everybody if q != p]):
                 yield [*pairs, *([(p, REST)] if p != REST else [])]
 
-    def behind(self, player: int) -> int:
-        """How many of the player's own score group stand behind him."""
-        return sum(made == self.points[player] for made in self.points[player + 1 :])
-
-    def ahead(self, player: int) -> int:
-        """How many of the player's own score group stand before him."""
-        return sum(made == self.points[player] for made in self.points[:player])
-
     def broken(self, pairs: Pairs) -> tuple[int, ...]:
         """How much of each rule the pairing breaks, the rules in their order: less is better."""
         resting = [a for a, b in pairs if b == REST]
@@ -72,8 +64,8 @@ class Position:
             sum((self.points[a] - self.points[b]) ** 2 for a, b in games)
             + sum((self.points[p] - self.points[-1]) ** 2 for p in resting),
             sum(self.size - p for p in resting),
-            sum(self.behind(a) for a, _ in floats),
-            sum(self.ahead(b) for _, b in floats),
+            sum(self.size - a for a, _ in floats),
+            sum(b for _, b in floats),
         )
 
     def apart(self, pairs: Pairs) -> set[tuple[int, int]]:
