@@ -105,18 +105,17 @@ def make_room(
 
     Their files are still to be deleted: ``Remover``. Each removal is a line in ``retention.jsonl`` before it happens,
     and one more where it then could not be. ``busy`` is being recorded and is left alone, and so is what was recorded
-    within EVENING before ``now``: players may still ask for it. ``free`` gives the disk's free bytes (default: asks the
-    file system). ``index`` is the archive's as it stands; without one the archive is read. What the index proposes goes
-    only when the folder itself says so too.
+    within CURRENT_EVENING before ``now``: players may still ask for it. ``free`` gives the disk's free bytes (default:
+    asks the file system). ``index`` is the archive's as it stands; without one the archive is read. What the index
+    proposes goes only when the folder itself says so too.
     """
     free = free or (lambda: free_bytes(root))
     removed, gone = list[Removed](), list[Path]()
     with _index_of(root, index) as known:
         over = max(known.total_bytes() - budget.most_bytes, budget.free_bytes - free())
-        candidates = known.may_go() if over > 0 else iter(())
-        for folder, _, size in candidates:
-            if over <= 0:
-                break
+        candidates = known.may_go()
+        while over > 0 and (candidate := next(candidates, None)):
+            folder, _, size = candidate
             if folder == busy or not _may_go(folder, now):
                 continue
             one = Removed(folder.name, size, folder.with_name(f"{DELETED_PREFIX}{folder.name}"))

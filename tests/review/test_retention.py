@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import threading
 from datetime import UTC, datetime
@@ -56,6 +57,20 @@ def test_as_many_go_as_there_have_to_be_and_no_more(three, budget, free, gone):
     assert "".join(r.name for r in removed) == gone and warning is None
     assert sorted(p.name for p in three.iterdir() if p.name in "abc") == sorted(set("abc") - set(gone))
     assert [(r.size_bytes, r.left) for r in removed] == [(MB, three / f".gone-{name}") for name in gone]
+
+
+GB = 1 << 30
+
+
+@pytest.mark.parametrize(
+    ("size", "free", "goes"),
+    [(40 * GB, 2 * GB, False), (40 * GB + 1, 2 * GB, True), (40 * GB, 2 * GB - 1, True)],
+)
+def test_an_archive_takes_40_gb_and_leaves_2_where_nobody_asks_for_another_budget(tmp_path, size, free, goes):
+    video = attempt(tmp_path, "m") / "video.mp4"
+    os.truncate(video, video.stat().st_size + size - MB)  # a hole: it takes no room
+    removed, _ = make_room(tmp_path, Budget(), NOW, free=lambda: free)
+    assert [r.name for r in removed] == ["m"] * goes
 
 
 @pytest.mark.parametrize(
@@ -203,7 +218,7 @@ def test_files_are_deleted_one_after_another_and_count_until_they_are(tmp_path, 
     go_on.release(2)
     remover.close()
     assert counted == [(".gone-a", 200), (".gone-b", 200), (".gone-c", 100)] and remover.pending_bytes == 0
-    assert len(set(threads)) == 1 and threads[0] is not threading.current_thread()
+    assert len(set(threads)) == 1 and threads[0].name.startswith("disk budget")
 
 
 def test_what_cannot_be_deleted_holds_up_nothing(tmp_path):
@@ -211,6 +226,23 @@ def test_what_cannot_be_deleted_holds_up_nothing(tmp_path):
     remover.delete([Removed("lost", 5, tmp_path / ".gone-lost"), there])
     remover.close()
     assert not there.left.exists() and remover.pending_bytes == 0
+
+
+def test_of_what_cannot_be_deleted_whole_the_rest_goes(tmp_path, monkeypatch):
+    """Whichever file comes first is the one that stays."""
+    remover, there, unlink, refused = Remover(), waiting(tmp_path, "there"), os.unlink, []
+    (there.left / "attempt.json").write_text("{}")
+
+    def held(name, **where):
+        if name in refused or not refused:
+            refused.append(name)
+            raise PermissionError(13, "Permission denied")
+        unlink(name, **where)
+
+    monkeypatch.setattr("os.unlink", held)
+    remover.delete([there])
+    remover.close()
+    assert [p.name for p in there.left.iterdir()] == refused
 
 
 def test_nothing_is_waited_for_where_nothing_is_deleted():
