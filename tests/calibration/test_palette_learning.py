@@ -230,3 +230,89 @@ def test_few_pixels_show_no_wear():
     some = pixels[:: len(pixels) // LEAST_INNER]
     assert learn_wear(NOMINAL, PIECES, some[: LEAST_INNER - 1]) is NOMINAL
     assert learn_wear(NOMINAL, PIECES, some[:LEAST_INNER]) is not NOMINAL
+
+
+@pytest.mark.parametrize(
+    ("axis", "sign"), [(0, -1), (0, 1), (1, -1), (1, 1), (2, 1)], ids=["darker", "lighter", "green", "red", "blue"]
+)
+def test_learnt_wood_stays_within_reach_on_every_side(axis, sign):
+    off = np.eye(3)[axis] * sign * WOOD_REACH
+    pixels = np.concatenate([clouds(NOMINAL.means, 0.1, 800), cloud(WOOD.mean + 1.2 * off, 0.05, 1600, 5)])
+    assert learn_wear(NOMINAL, PIECES, pixels).wear.mean == pytest.approx(WOOD.mean + off, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("off", "moved"), [((0.6, 0, 0), 0.051), ((0, -0.3, 0), 0.094), ((0, 0, 0.45), 0.069)], ids=["light", "a", "b"]
+)
+def test_wood_is_where_its_pixels_are_densest(off, moved):
+    """Half of what is worn is a mixture with something else: it counts the less the farther it is, as a Gaussian."""
+    dense, mixed = cloud(WOOD.mean, 0.05, 800, 5), cloud(WOOD.mean + off, 0.05, 800, 6)
+    pixels = np.concatenate([clouds(NOMINAL.means, 0.1, 800), dense, mixed])
+    wood = learn_wear(NOMINAL, PIECES, pixels).wear
+    assert wood.share == pytest.approx(1 / 3, abs=0.01)
+    assert np.linalg.norm(wood.mean - WOOD.mean) == pytest.approx(moved, abs=0.01)
+
+
+def test_few_pixels_of_wood_leave_it_near_the_usual_one():
+    """150 of them, of which the usual wood counts for 50, move it by three quarters."""
+    off = np.array([0.1, -0.08, 0.1])
+    pixels = np.concatenate([clouds(NOMINAL.means, 0.1, 900), cloud(WOOD.mean + off, 0.02, 150, 5)])
+    assert learn_wear(NOMINAL, PIECES, pixels).wear.mean - WOOD.mean == pytest.approx(0.75 * off, abs=0.004)
+
+
+def test_between_paint_and_wood_the_more_frequent_one_is_believed():
+    """Where they overlap, a pixel is wood the sooner the more of the pieces is worn: three quarters of the picture."""
+    bare = np.random.default_rng(9).normal(WOOD.mean, np.sqrt(np.diag(WOOD.covariance)), (9600, 3))
+    pixels = np.concatenate([clouds(NOMINAL.means, (0.45, 0.28, 0.28), 800), bare])
+    assert learn_wear(NOMINAL, PIECES, pixels).wear.share == pytest.approx(0.75, abs=0.03)
+
+
+def test_a_pixel_of_worn_pieces_that_nothing_explains_better_than_chance_counts_by_half():
+    """Chance: one of 250 over all features, a tenth of the weight that all the colours and the wood have."""
+    start = nominal(PIECES, haze=0.0)
+    top = -0.5 * np.log(np.linalg.det(2 * np.pi * start.covariances[0]))
+    far = np.sqrt(2 * start.covariances[0, 0, 0] * (top + np.log((1 - WOOD.share) / 4) - np.log(0.1 / 250)))
+    odd = np.tile(start.means[0] - (far, 0.0, 0.0), (600, 1))
+    pixels = np.concatenate([odd, *(np.tile(mean, (900, 1)) for mean in start.means[1:]), cloud(WOOD.mean, 0.1, 900)])
+    assert learn_wear(NOMINAL, PIECES, pixels, rounds=1).learnt[0] == pytest.approx(300, rel=0.02)
+    assert learn_wear(NOMINAL, PIECES, pixels, rounds=1).learnt[1] == pytest.approx(900, rel=0.005)
+
+
+@pytest.mark.parametrize(("n", "follow"), [(590, False), (625, True)])
+def test_four_times_the_nominal_colours_weight_moves_the_others(n, follow):
+    """That is 600 pixels."""
+    learnt = learn(PIECES, clouds(NOMINAL.means[:2] - (0.4, 0.0, 0.0), 0.02, n))
+    assert (learnt.means[2:, 0] < NOMINAL.means[2:, 0] - 0.1).tolist() == [follow] * 2
+
+
+@pytest.mark.parametrize(
+    ("factor", "step"),
+    [
+        (0.8, (0.0, 0.0, 0.0)),
+        (1.0, (-0.3, 0.0, 0.0)),
+        (1.0, (0.0, 0.15, 0.0)),
+        (1.0, (0.0, 0.0, -0.15)),
+        (1.1, (0.2, -0.1, 0.1)),
+    ],
+)
+def test_saturation_light_and_both_tints_drift_each_by_itself(factor, step):
+    narrow = dataclasses.replace(NOMINAL, covariances=NOMINAL.covariances / 25)
+    there = narrow.means * (1.0, factor, factor) + step
+    assert drifted(narrow, clouds(there, 0.03)).means == pytest.approx(there, abs=0.01)
+
+
+@pytest.mark.parametrize(("spread", "believed"), [(0.5, 0.97), (1.5, 0.8), (3.0, 0.5)])
+def test_a_drift_of_a_wide_colour_is_believed_less(spread, believed):
+    """The light of a frame counts as 400 pixels of such a spread, against a usual drift of 0.15."""
+    red = nominal(cubes(red="#c02028"))
+    wide = dataclasses.replace(red, covariances=np.diag(np.square([spread, 0.05, 0.05]))[None])
+    moved = drifted(wide, cloud(red.means[0] - (0.4, 0.0, 0.0), 0.02, 3000))
+    assert red.means[0, 0] - moved.means[0, 0] == pytest.approx(0.4 * believed, abs=0.005)
+
+
+def test_a_small_frame_drifts_by_all_of_its_pixels():
+    """Every second one is lighter: the mean counts."""
+    narrow = dataclasses.replace(NOMINAL, covariances=NOMINAL.covariances / 9)
+    pixels = clouds(narrow.means, 0.02, 1400)
+    pixels[::2, 0] += 0.2
+    assert drifted(narrow, pixels).means[:, 0] - narrow.means[:, 0] == pytest.approx(np.full(4, 0.1), abs=0.02)

@@ -39,9 +39,22 @@ def codes(linear: np.ndarray) -> np.ndarray:
     return np.searchsorted(LINEAR, np.clip(linear, 0, 1)).clip(0, 255).astype(np.uint8)[..., ::-1]
 
 
-def test_srgb_is_the_standards():
-    """IEC 61966-2-1: code 188 is half the light (0.503), 255 all, 0 none."""
-    assert LINEAR[188] == pytest.approx(0.5029, abs=1e-4) and (LINEAR[0], LINEAR[255]) == (0, 1)
+@pytest.mark.parametrize(
+    ("code", "light"),
+    [
+        (0, 0.0),
+        (1, 0.000304),
+        (10, 0.003035),
+        (11, 0.003347),
+        (15, 0.004777),
+        (64, 0.051269),
+        (188, 0.502886),
+        (255, 1),
+    ],
+)
+def test_srgb_is_the_standards(code, light):
+    """IEC 61966-2-1: a line up to code 10, then a power."""
+    assert LINEAR[code] == pytest.approx(light, abs=1e-6)
 
 
 def test_paper_is_the_origin():
