@@ -10,7 +10,7 @@ import pytest
 from made_cases import CERTAIN, CLEAR, HIGHER, RED, WHITE_BESIDE, decided, of_a_tower, reading
 
 from cards.kinds.height import HeightCard
-from referee.vision.verdict.doubts import DOUBTS, LEANING_MOST
+from referee.vision.verdict.doubts import DOUBTS
 
 
 def test_every_doubt_has_a_name_of_its_own_and_a_test_that_shows_it():
@@ -35,7 +35,7 @@ def test_a_doubt_leaves_the_leaning_less_sure_however_sure_the_ruling_was(ruling
     clear, cut = of_a_tower(ruling), of_a_tower(ruling, dataclasses.replace(CLEAR, cut_mm=30.0))
     assert (clear.verdict.ruling, clear.doubts, clear.verdict.leaning) == (ruling, (), None)
     assert cut.doubts == ("build_cut",)
-    assert cut.verdict.confidence == LEANING_MOST < clear.verdict.confidence
+    assert cut.verdict.confidence == 0.65 < clear.verdict.confidence
 
 
 @pytest.mark.parametrize(("share", "doubts"), [(0.9, ()), (0.65, ("unsure",))])
