@@ -19,7 +19,6 @@ from referee.vision.observer import Observer
 from referee.vision.search.canvas import Reading, canvas_of
 from referee.vision.search.readings import readings
 from referee.vision.search.stances import catalogue
-from referee.vision.verdict.case import MOST_ALONE
 from referee.vision.verdict.proof import Proof
 from referee.vision.verdict.visibility import Visibility
 
@@ -45,7 +44,7 @@ def test_where_no_rival_was_met_nothing_is_sure(built):
     other = reading(*({(RED,): (RED, WHITE), (RED, WHITE): (RED,)}[built]), score=10_000.0)
     alone, beside_another = (decided(card, found) for found in ([own], [own, other]))
     assert alone.verdict.ruling == beside_another.verdict.ruling
-    assert alone.verdict.confidence <= MOST_ALONE < alone.case.trust.confidence(alone.case.features)
+    assert alone.verdict.confidence <= 0.97 < alone.case.trust.confidence(alone.case.features)
     assert (alone.case.features["rival"], beside_another.case.features["rival"]) == (0.0, 1.0)
 
 
