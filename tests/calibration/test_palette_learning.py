@@ -316,3 +316,13 @@ def test_a_small_frame_drifts_by_all_of_its_pixels():
     pixels = clouds(narrow.means, 0.02, 1400)
     pixels[::2, 0] += 0.2
     assert drifted(narrow, pixels).means[:, 0] - narrow.means[:, 0] == pytest.approx(np.full(4, 0.1), abs=0.02)
+
+
+@pytest.mark.parametrize(
+    ("colour", "believed"), [("#e6934d", False), ("#e68f47", True)], ids=["1.47 spreads off", "1.95 spreads off"]
+)
+def test_wear_is_believed_where_wood_is_one_and_a_half_spreads_from_every_paint(colour, believed):
+    pieces = cubes(red="#c02028", blue="#2040a0", wooden=colour)
+    start = nominal(pieces)
+    pixels = np.concatenate([clouds(start.means, 0.25), cloud(WOOD.mean, 0.1, 1125, 99)])
+    assert (learn_wear(start, pieces, pixels) is not start) == believed
