@@ -9,8 +9,9 @@ next:
 1. who has had a round off gets no second one while somebody present has had none;
 2. nobody meets twice while that can be avoided;
 3. the squares of the differences in match points add up to as little as possible, the round off counted as the fewest;
-4. the last of a score group rests or floats down, of a lower group rather than of a higher one;
-5. who floats down meets the first of the lower group.
+4. the last of a score group rests;
+5. the last of a score group floats down, of a lower group rather than of a higher one;
+6. who floats down meets the first of the lower group.
 
 Then those who stay in a score group are folded among themselves, the upper half onto the lower half (the Dutch system,
 FIDE Handbook C.04.3, without its colours): 11 players pair 1-6, 2-7 … 5-10, and 11 rests. Where two of them have met,
@@ -24,7 +25,6 @@ the final only, as the brackets of tennis are seeded.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import reduce
 from itertools import combinations
 
 import networkx as nx
@@ -70,16 +70,17 @@ def _apart(
     score = Counter(points[p] for p in order)
     outweighing = size * size * (1 + before.total() + max(points.values()) ** 2)
 
-    def cost(*broken: int) -> int:
-        return reduce(lambda outer, inner: outer * outweighing + inner, broken)
+    def weighed(rule: int, broken: int) -> int:
+        return broken * outweighing ** (7 - rule)
 
     costs = {}
     for a, b in combinations(order, 2):
-        again, gap = before[frozenset((a, b))], (points[a] - points[b]) ** 2
+        gap = (points[a] - points[b]) ** 2
+        float_down = weighed(5, size - place[a]) + weighed(6, place[b])
         fold = abs(place[b] - place[a] - score[points[a]] // 2)  # decides nothing; without it matching takes far longer
-        costs[a, b] = cost(again, gap, 0, *((size - place[a], place[b], 0) if gap else (0, 0, fold)))
+        costs[a, b] = weighed(2, before[frozenset((a, b))]) + weighed(3, gap) + (float_down if gap else fold)
     for p in order if size % 2 else ():
-        costs[p, BYE_NODE] = cost(off[p], 0, (points[p] - least) ** 2, size - place[p], 0, 0, 0)
+        costs[p, BYE_NODE] = weighed(1, off[p]) + weighed(3, (points[p] - least) ** 2) + weighed(4, size - place[p])
     return [(a, b) for a, b in _matched(costs) if b == BYE_NODE or points[a] != points[b]]
 
 
