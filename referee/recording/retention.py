@@ -148,16 +148,16 @@ def _index_of(root: Path, index: Index | None) -> Iterator[Index]:
 def _may_go(folder: Path, now: datetime) -> bool:
     try:
         attempt = load_attempt(folder)
-        return not _of_tonight(attempt.meta.get("recorded_at"), now) and not contested(attempt.meta, attempt.reviews())
+        recorded_at = attempt.meta.get("recorded_at")  # None: of no evening that is known
+        tonight = recorded_at is not None and _of_tonight(str(recorded_at), now)
+        return not tonight and not contested(attempt.meta, attempt.reviews())
     except (BadAttempt, ValueError):
         return False  # what cannot be read cannot be called uncontested
 
 
-def _of_tonight(recorded_at: object, now: datetime) -> bool:
-    """Whether it was recorded within the evening in progress; not where the record does not say when."""
-    if recorded_at is None:
-        return False
-    said = datetime.fromisoformat(str(recorded_at))
+def _of_tonight(recorded_at: str, now: datetime) -> bool:
+    """Whether it was recorded within the evening in progress."""
+    said = datetime.fromisoformat(recorded_at)
     return timedelta(0) <= now - (said if said.tzinfo else said.replace(tzinfo=UTC)) < CURRENT_EVENING
 
 
