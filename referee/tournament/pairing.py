@@ -71,7 +71,7 @@ def _apart(
     outweighing = size * size * (1 + before.total() + max(points.values()) ** 2)
 
     def weighed(rule: int, broken: int) -> int:
-        return broken * outweighing ** (7 - rule)
+        return broken * int(outweighing ** (7 - rule))
 
     costs = {}
     for a, b in combinations(order, 2):
