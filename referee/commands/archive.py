@@ -3,11 +3,12 @@
 import tempfile
 import webbrowser
 from contextlib import ExitStack, closing
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
-from referee.commands.options import PORT, Commands
+from referee.commands.options import Commands, PageOptions, argument, as_one, option
 from referee.commands.progress import Bar
 from referee.recording import find_attempts, load_attempt
 from referee.recording.address import Mirror, is_address
@@ -80,13 +81,17 @@ def sign_(private: Path, folders: tuple[Path, ...]) -> None:
         raise click.exceptions.Exit(1)
 
 
+@dataclass(frozen=True, kw_only=True)
+class ShowOptions(PageOptions):
+    """What ``attempts show`` may be asked for."""
+
+    archive: str = argument(default=str(Path("referee-data") / "attempts"))
+    no_browser: bool = option(is_flag=True, help="Do not open the pages in a browser.")
+
+
 @attempts.command()
-@click.argument("archive", default=str(Path("referee-data") / "attempts"))
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address of the pages.")
-@click.option("--port", type=PORT, help="Their port; 0 takes a free one, and so does the usual one when it is taken.")
-@click.option("--pin", help="The referee's PIN; made up and printed when --host is not this machine.")
-@click.option("--no-browser", is_flag=True, help="Do not open the pages in a browser.")
-def show(archive: str, host: str, port: int | None, pin: str | None, no_browser: bool) -> None:
+@as_one(ShowOptions)
+def show(asked: ShowOptions) -> None:
     """Look at ARCHIVE, a folder or an address (s3://…), in the browser, without a table; until Ctrl-C.
 
     Of an archive at an address the records are brought here, and of what is looked at the rest; notes go back.
@@ -97,11 +102,11 @@ def show(archive: str, host: str, port: int | None, pin: str | None, no_browser:
     with ExitStack() as stack:
         over = stack.enter_context(interrupted())
         scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="referee-")))
-        place, mirror = _brought(archive, scratch / "attempts")
-        app = create_archive_app(place, scratch, pin_for(host, pin, "referee's"), host, mirror)
-        server = stack.enter_context(page_server(app, host, port))
+        place, mirror = _brought(asked.archive, scratch / "attempts")
+        app = create_archive_app(place, scratch, pin_for(asked, "referee's", scratch), asked.host, mirror)
+        server = stack.enter_context(page_server(app, asked))
         click.echo(f"attempts: {server.url}attempts")
-        if not no_browser:
+        if not asked.no_browser:
             webbrowser.open(f"{server.url}attempts")
         over.wait()
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import click
 
-from referee.commands.options import Words, option
-from referee.commands.serving import PATH, DashboardOptions
+from referee.commands.options import PATH, Words, option
+from referee.commands.serving import DashboardOptions
 from referee.simulator.table import SEATINGS
 from referee.tournament.state import FORMATS, MOST_ROUNDS
 

@@ -16,8 +16,7 @@ from typing import Literal
 import click
 from serial.tools import list_ports
 
-from referee.commands.options import PORT
-from referee.commands.serving import PATH, USUAL_PORT
+from referee.commands.options import PATH, PORT, USUAL_PORT
 from referee.devices.camera import open_camera
 from referee.devices.ports import SystemClock
 from referee.errors import DeviceLost

@@ -40,7 +40,7 @@ def demo_game(game: str, asked: DemoOptions) -> None:
             click.echo(f"{game}: {', '.join(setup.players)}; match {table.match.match_id}")
         table.listen(GameLines(table.match))
         if not fast and not asked.headless:
-            url = stack.enter_context(pages_of(table, folder, (asked.host, asked.port, asked.pin)))
+            url = stack.enter_context(pages_of(table, folder, asked))
             click.echo(f"board: {url}   console: {url}referee")
             if not asked.no_browser:
                 webbrowser.open(url)

@@ -12,7 +12,17 @@ import click
 
 from referee.commands.game_camera import cards, look
 from referee.commands.named_files import named_piece_set
-from referee.commands.options import PORT, Commands, Words, argument, as_one, names_in, option, same_players
+from referee.commands.options import (
+    PATH,
+    Commands,
+    PageOptions,
+    Words,
+    argument,
+    as_one,
+    names_in,
+    option,
+    same_players,
+)
 from referee.commands.serving import interrupted, locked_data_folder, open_record, page_server, pin_for
 from referee.devices.ports import Clock, SystemClock
 from referee.errors import RefereeError
@@ -29,7 +39,6 @@ from referee.web.games.app import create_game_app
 from referee.web.i18n.games import command_sentence
 from referee.web.i18n.texts import translate
 
-PATH = click.Path(path_type=Path)
 LANG = "en"
 
 
@@ -167,20 +176,16 @@ def camera_of(name: str, stones: str) -> TableCamera:
 
 
 @contextmanager
-def pages_of(
-    table: GameTable, folder: Path, where: tuple[str, int | None, str | None], camera: TableCamera | None = None
-) -> Iterator[str]:
-    """The game's pages while the context lasts: their address. ``where``: host, port and the referee's PIN; without
-    a port the usual one, or a free one where it is taken. Raises DeviceLost when the port cannot be had."""
-    host, port, pin = where
-    clock = SystemClock()
-    app = create_game_app(table, folder, clock, pin_for(host, pin, "referee's"), host, camera)
-    with page_server(app, host, port) as server:
+def pages_of(table: GameTable, folder: Path, asked: PageOptions, camera: TableCamera | None = None) -> Iterator[str]:
+    """The game's pages while the context lasts: their address. Raises DeviceLost when the port cannot be had."""
+    pin = pin_for(asked, "referee's", folder)
+    app = create_game_app(table, folder, SystemClock(), pin, asked.host, camera)
+    with page_server(app, asked) as server:
         yield server.url
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlayOptions:
+class PlayOptions(PageOptions):
     """What ``game play`` may be asked for."""
 
     name: str = argument(type=Words(list(GAMES)))
@@ -193,9 +198,6 @@ class PlayOptions:
     stones: str = option(
         default="city_stones", show_default=False, help="The stones of city_towers, for the camera: a pieces.json."
     )
-    host: str = option(default="127.0.0.1", help="Address of the pages.")
-    port: int = option(type=PORT, default=8000, help="Their port; 0 takes a free one.")
-    pin: str | None = option(help="The referee's PIN; made up and printed when --host is not this machine.")
     data_dir: Path = option(type=PATH, default=Path("referee-data"))
 
 
@@ -212,7 +214,6 @@ def play(asked: PlayOptions) -> None:
             setup = game_named(asked.name).setup(players, rules_of(asked.rules_file), seed, mode)
             table = GameTable.begun(record, clock, asked.name, setup)
         table.listen(GameLines(table.match))
-        where = asked.host, asked.port, asked.pin
-        with pages_of(table, asked.data_dir / "games", where, camera_of(asked.name, asked.stones)) as url:
+        with pages_of(table, asked.data_dir / "games", asked, camera_of(asked.name, asked.stones)) as url:
             click.echo(f"board: {url}   console: {url}referee (with the private links of the seats)")
             over.wait()

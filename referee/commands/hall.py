@@ -8,7 +8,7 @@ import click
 
 from referee.commands.match import BadArgument
 from referee.devices.ports import SystemClock
-from referee.journal.file_lock import usable_folder
+from referee.journal.file_lock import private_files, usable_folder
 from referee.journal.journal import Journal
 from referee.journal.side_tables import PeopleStore, Presence
 from referee.session.called_games import CalledGames, TableService
@@ -31,6 +31,7 @@ def directing(journal: str, tournament: str = "", new: bool = False) -> Iterator
             raise BadArgument(f"{journal}: no such journal; `referee tournament begin` makes one")
         usable_folder(Path(journal).absolute().parent)
     with ExitStack() as stack:
+        stack.enter_context(private_files())
         clock = SystemClock()
         record = stack.enter_context(closing(Journal(journal)))
         presence = stack.enter_context(closing(Presence(journal)))

@@ -1,10 +1,11 @@
 """Options of a command line as one value, a dataclass with a field for each; what a mistyped word may have meant."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import field, fields
+from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from functools import partial, wraps
 from inspect import get_annotations
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -17,6 +18,9 @@ NAMES = ("Ann", "Ben", "Cem", "Dia", "Eli", "Fay", "Gus", "Hal", "Ida", "Jon", "
 
 PORT = click.IntRange(0, 65535)
 """A TCP port; 0 asks for a free one."""
+
+PATH = click.Path(path_type=Path)
+USUAL_PORT = 8000
 
 T = TypeVar("T")
 
@@ -90,6 +94,20 @@ def option(*names: str, **how: Any) -> Any:
 def argument(**how: Any) -> Any:
     """A field of a class of options (``as_one``), for ``click.argument``."""
     return field(metadata={"click": partial(click.argument, **how), "named": True})
+
+
+@dataclass(frozen=True, kw_only=True)
+class PageOptions:
+    """Where pages are served, and for whom."""
+
+    host: str = option(default="127.0.0.1", help="Address of the pages.")
+    port: int | None = option(
+        type=PORT, help=f"Their port; 0 takes a free one, and so does {USUAL_PORT}, the default, when it is taken."
+    )
+    pin: str | None = option(help="The PIN, 6 characters or more; made up and printed when --host is not this machine.")
+    tls: tuple[Path, Path] | None = option(
+        nargs=2, type=PATH, metavar="CERT KEY", help="Serve https with these PEM files."
+    )
 
 
 def as_one(kind: type[T]) -> Callable[[Callable[[T], None]], Callable[..., None]]:

@@ -16,9 +16,9 @@ from urllib.parse import quote, urlsplit
 import click
 from flask import Flask
 
-from referee.commands.options import PORT, Words, option, same_players
+from referee.commands.options import PATH, USUAL_PORT, PageOptions, Words, option, same_players
 from referee.errors import DeviceLost
-from referee.journal.file_lock import LOCK, lock_file, usable_folder
+from referee.journal.file_lock import LOCK, lock_file, private_files, usable_folder
 from referee.journal.journal import Journal
 from referee.journal.recovery import open_server, open_sound
 from referee.journal.spool import SpooledJournal
@@ -26,30 +26,24 @@ from referee.match.commands import MODES
 from referee.session.device_choice import DeviceChoices
 from referee.session.session import Equipment, Session
 from referee.web import create_app, serve
+from referee.web.base_app import knows_pin
 from referee.web.security import LOOPBACK
 from referee.web.server import Server
 
-USUAL_PORT = 8000
-PATH = click.Path(path_type=Path)
 ALL_ADDRESSES = ("0.0.0.0", "::")
 SIGNAL_CHECK_S = 0.5
+SHORTEST_PIN = 6
+"""Characters of a PIN: what a thousand guesses an hour do not find in an evening."""
+
 UNUSED_ADDRESS = ("192.0.2.1", 9)
 """An address of nobody's (RFC 5737)."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class DashboardOptions:
+class DashboardOptions(PageOptions):
     """What every command with a dashboard may be asked for."""
 
     data_dir: Path
-    host: str = option(default="127.0.0.1", help="Address of the dashboard.")
-    port: int | None = option(
-        type=PORT, help=f"Its port; 0 takes a free one, and so does {USUAL_PORT}, the default, when it is taken."
-    )
-    pin: str | None = option(help="The referee's PIN; made up and printed when --host is not this machine.")
-    tls: tuple[Path, Path] | None = option(
-        nargs=2, type=PATH, metavar="CERT KEY", help="Serve https with these PEM files."
-    )
     no_browser: bool = option(is_flag=True, help="Do not open the dashboard in a browser.")
     headless: bool = option(is_flag=True, help="No dashboard at all.")
     rules_file: Path | None = option("--rules", type=PATH, help="house_rules.toml; default: the printed rules.")
@@ -64,13 +58,15 @@ class DashboardOptions:
 
 @contextmanager
 def locked_data_folder(data_dir: Path) -> Iterator[Path]:
-    """The data folder as an absolute path, this program's alone while the context lasts.
+    """The data folder as an absolute path, this program's alone while the context lasts; what is written meanwhile
+    no other user of the machine can read.
 
     Raises FolderUnusable, or HeldElsewhere saying which program works with it.
     """
-    folder = usable_folder(data_dir)
-    with lock_file(folder / LOCK, f"the data folder {folder}"):
-        yield folder
+    with private_files():
+        folder = usable_folder(data_dir)
+        with lock_file(folder / LOCK, f"the data folder {folder}"):
+            yield folder
 
 
 @contextmanager
@@ -118,33 +114,49 @@ def running_session(use: Equipment, players: Sequence[str] | None = None) -> Ite
         session.stop()
 
 
-def start_server(app: Flask, host: str, port: int | None, tls: tuple[Path, Path] | None) -> Server:
+def start_server(app: Flask, asked: PageOptions) -> Server:
     """The pages on a port; where none was asked for on the usual one or, when that is taken, on a free one."""
-    if port is not None:
-        return serve(app, host, port, tls)
+    if asked.port is not None:
+        return serve(app, asked.host, asked.port, asked.tls)
     try:
-        return serve(app, host, USUAL_PORT, tls)
+        return serve(app, asked.host, USUAL_PORT, asked.tls)
     except OSError as error:
         if error.errno != errno.EADDRINUSE:
             raise
         click.echo(f"port {USUAL_PORT} is taken, so the board has another address")
-        return serve(app, host, 0, tls)
+        return serve(app, asked.host, 0, asked.tls)
 
 
 @contextmanager
-def page_server(app: Flask, host: str, port: int | None) -> Iterator[Server]:
-    """The pages as ``start_server``, while the context lasts. Raises DeviceLost when the port is taken."""
+def page_server(app: Flask, asked: PageOptions) -> Iterator[Server]:
+    """The pages as ``start_server``, while the context lasts; under TLS cookies travel encrypted only.
+
+    Raises DeviceLost when the port is taken or the certificate is none.
+    """
+    app.config["SESSION_COOKIE_SECURE"] |= bool(asked.tls)
     try:
-        server = start_server(app, host, port, None)
+        server = start_server(app, asked)
+    except ssl.SSLError as error:
+        raise DeviceLost(f"pages: --tls: not a certificate and its key ({error.reason})") from None
     except OSError as error:
-        raise DeviceLost(f"port {port} of {host} cannot be used ({error.strerror})") from None
+        gone = asked.tls and error.errno == errno.ENOENT
+        what = f"--tls: {error.filename or asked.tls}" if gone else f"port {asked.port} of {asked.host}"
+        raise DeviceLost(f"pages: {what} cannot be used ({error.strerror})") from None
     with closing(server):
         yield server
 
 
-def pin_for(host: str, pin: str | None, whose: str) -> str | None:
-    """The PIN that was asked for; without one, a new one, which is told, where others reach the pages."""
-    if pin is None and host not in LOOPBACK:
+def pin_for(asked: PageOptions, whose: str, data_dir: Path) -> str | None:
+    """The PIN that was asked for; without one, a new one, which is told, where others reach the pages.
+
+    Raises UsageError for a short one, unless it is the one that this data folder knows: then it is told.
+    """
+    pin = asked.pin
+    if pin is not None and len(pin) < SHORTEST_PIN:
+        if not knows_pin(data_dir, pin):
+            raise click.UsageError(f"--pin: {SHORTEST_PIN} characters at least, or others guess it")
+        click.echo(f"the {whose} PIN is short: take one of {SHORTEST_PIN} characters at least", err=True)
+    if pin is None and asked.host not in LOOPBACK:
         pin = f"{secrets.randbelow(10**6):06d}"
         click.echo(f"the {whose} PIN is {pin}")
     return pin
@@ -178,25 +190,14 @@ def dashboard(
     if asked.headless:
         yield ""
         return
-    host, tls, pin = asked.host, asked.tls, pin_for(asked.host, asked.pin, "referee's")
-    app = create_app(session, pin, host, choices=choices, tls=bool(tls))
-    try:
-        server = start_server(app, host, asked.port, tls)
-    except ssl.SSLError as error:
-        raise DeviceLost(f"dashboard: --tls: not a certificate and its key ({error.reason})") from None
-    except OSError as error:
-        gone = tls and error.errno == errno.ENOENT
-        what = f"--tls: {error.filename or tls}" if gone else f"port {asked.port} of {host}"
-        raise DeviceLost(f"dashboard: {what} cannot be used ({error.strerror})") from None
-    app.extensions["referee.address"] = reachable(server.url, host)
-    more = f"   {first}: {server.url}{first}" if first else ""
-    click.echo(f"board: {server.url}   console: {server.url}referee{more}")
-    if not asked.no_browser:
-        webbrowser.open(server.url + first)
-    try:
-        yield reachable(server.url, host) or ""
-    finally:
-        server.close()
+    app = create_app(session, pin_for(asked, "referee's", Path(session.data_dir)), asked.host, choices=choices)
+    with page_server(app, asked) as server:
+        address = app.extensions["referee.address"] = reachable(server.url, asked.host)
+        more = f"   {first}: {server.url}{first}" if first else ""
+        click.echo(f"board: {server.url}   console: {server.url}referee{more}")
+        if not asked.no_browser:
+            webbrowser.open(server.url + first)
+        yield address or ""
 
 
 class Ending(threading.Event):

@@ -14,7 +14,7 @@ import click
 from cards.deck import builtin_deck
 from referee.commands.demo_options import DemoOptions
 from referee.commands.hall import directing
-from referee.commands.serving import USUAL_PORT, interrupted, locked_data_folder
+from referee.commands.serving import interrupted, locked_data_folder
 from referee.commands.tournament import hall_pages, strengths_of
 from referee.commands.tournament_shown import game_text, table_text
 from referee.devices.ports import SystemClock
@@ -143,8 +143,7 @@ def demo_tables(asked: DemoOptions, tables: int, players: int) -> None:
         people.meet(everybody)
         director.auto = True
         if not asked.headless:
-            port = USUAL_PORT if asked.port is None else asked.port
-            url = stack.enter_context(hall_pages(director, people, asked.host, port, asked.pin, folder))
+            url = stack.enter_context(hall_pages(director, people, asked, folder))
             if not asked.no_browser:
                 webbrowser.open(url)
         processes = [start_table_process(journal, asked, n) for n in range(tables)]

@@ -11,8 +11,8 @@ import click
 
 from referee.commands.hall import WHICH, WHO, directing
 from referee.commands.match import JOURNAL, BadArgument
-from referee.commands.options import PORT, Commands, Words, argument, as_one, option
-from referee.commands.serving import PATH, interrupted, page_server, pin_for
+from referee.commands.options import PATH, PORT, Commands, PageOptions, Words, argument, as_one, option
+from referee.commands.serving import interrupted, page_server, pin_for
 from referee.commands.tournament_shown import export, list_, plan, show
 from referee.journal.file_lock import usable_folder
 from referee.session.director import Director
@@ -81,14 +81,12 @@ def strengths_of(director: Director, people: People, names: list[str]) -> tuple[
 
 
 @dataclass(frozen=True, kw_only=True)
-class HallOptions:
+class HallOptions(PageOptions):
     """What ``tournament run`` may be asked for."""
 
     journal: str
     tournament: str
-    host: str = option(default="127.0.0.1", help="Address of the pages.")
     port: int = option(type=PORT, default=8100, help="Their port; 0 takes a free one.")
-    pin: str | None = option(help="The organisers' PIN; made up and printed when --host is not this machine.")
     auto: bool = option(is_flag=True, help="Pair each round by itself as soon as the one before is over.")
     data_dir: Path = option(type=PATH, default=Path("referee-data/hall"))
 
@@ -101,17 +99,15 @@ def run_(asked: HallOptions) -> None:
     """Call the games to the tables and serve the hall's pages, until Ctrl-C. May be killed and started again."""
     with interrupted() as over, directing(asked.journal, asked.tournament) as (director, people):
         director.auto = asked.auto
-        with hall_pages(director, people, asked.host, asked.port, asked.pin, usable_folder(asked.data_dir)):
+        with hall_pages(director, people, asked, usable_folder(asked.data_dir)):
             director.run(over)
 
 
 @contextmanager
-def hall_pages(
-    director: Director, people: People, host: str, port: int, pin: str | None, data_dir: Path
-) -> Iterator[str]:
+def hall_pages(director: Director, people: People, asked: PageOptions, data_dir: Path) -> Iterator[str]:
     """The hall's pages, served while the context lasts: their address."""
-    app = create_hall_app(director, people, data_dir, pin_for(host, pin, "organisers'"), host)
-    with page_server(app, host, port) as server:
+    app = create_hall_app(director, people, data_dir, pin_for(asked, "organisers'", data_dir), asked.host)
+    with page_server(app, asked) as server:
         click.echo(f"hall: {server.url}   tables: {server.url}tables   organiser: {server.url}referee")
         yield server.url
 

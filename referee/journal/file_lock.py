@@ -26,6 +26,16 @@ def lock_owner() -> str:
     return f"process {os.getpid()} on {socket.gethostname()} since {datetime.now(UTC):%m-%d %H:%M} UTC"
 
 
+@contextmanager
+def private_files() -> Iterator[None]:
+    """While the context lasts no other user of the machine may read what this program writes."""
+    before = os.umask(0o077)
+    try:
+        yield
+    finally:
+        os.umask(before)
+
+
 def usable_folder(path: Path) -> Path:
     """The folder as an absolute path, made where it is missing. Raises FolderUnusable in one line."""
     try:

@@ -1,5 +1,6 @@
 """What the app of a duel's table, of an archive, of a hall and of a tower game have in common."""
 
+import json
 import secrets
 import time
 from pathlib import Path
@@ -71,6 +72,15 @@ def kept_secret(path: Path) -> bytes:
     except OSError as error:
         raise FolderUnusable(f"{path}: cannot be read or written ({error.strerror or error})") from None
     return key
+
+
+def knows_pin(data_dir: Path, pin: str) -> bool:
+    """Whether somebody has logged in with that PIN in this data folder."""
+    try:
+        said, key = json.loads((data_dir / LOGINS_FILE).read_bytes()), (data_dir / SECRET_FILE).read_bytes()
+        return bool(said["pin"] == fingerprint(pin, key))
+    except (OSError, ValueError, TypeError, KeyError):
+        return False
 
 
 class ServedSession(PageSession, StreamSource, Protocol):

@@ -7,7 +7,7 @@ to loopback names, so that a foreign site cannot reach the port by a name of its
 
 Wrong PINs are counted by who gives them (``referee.web.logins`` keeps who gave the right one): a browser that has
 logged in before by the cookie it got then, any other by its address. Nobody can lock out anybody else; what others
-try is shown on the console.
+try is shown on the console. Who only watches gets no session cookie: one is made with the first form to send.
 """
 
 import hmac
@@ -35,6 +35,13 @@ MAX_BODY_BYTES = 8 * 1024 * 1024
 
 PIN_LIMITS = ((5, 60.0), (20, 3600.0))
 """Wrong PINs that one visitor may give, and in how many seconds; then 429 until it is over."""
+
+BRAKE_AFTER, BRAKE_S = 100, 1.0
+"""After so many wrong PINs of late from browsers that have never logged in, all of these together may try once in so
+many seconds: many addresses gain nothing, and who has logged in before does not wait."""
+
+WAITING_GUESSES = 3
+"""So many PINs of such browsers may wait to be looked at, each on a thread of the pages; others are told to wait."""
 
 REMEMBERED_S = 3600.0
 """Wrong PINs are counted and shown on the console for so long."""
@@ -85,6 +92,8 @@ class Access:
     _hash: str = ""
     _wrong: list[tuple[float, str]] = field(default_factory=list)
     _lock: threading.Lock = field(default_factory=threading.Lock)
+    _hashing: threading.Lock = field(default_factory=threading.Lock)
+    _waiting: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(WAITING_GUESSES))
 
     def __post_init__(self) -> None:
         if self.pin is not None:
@@ -97,20 +106,35 @@ class Access:
         return self.pin is not None
 
     def wait_s(self, who: str) -> float:
-        """Seconds until this visitor may try again, 0 when he may; what others do does not matter."""
-        now = self.now_s()
-        mine = [at for at, name in self._late() if name == who]
+        """Seconds until this visitor may try again, 0 when he may. What others do makes him wait ``BRAKE_S`` at most,
+        and never one who has logged in before."""
+        now, late = self.now_s(), self._late()
+        mine = [at for at, name in late if name == who]
         waits = [window_s - (now - mine[-tries]) for tries, window_s in PIN_LIMITS if len(mine) >= tries]
+        unknown = [at for at, name in late if not _has_mark(name)]
+        if len(unknown) >= BRAKE_AFTER and not _has_mark(who):
+            waits.append(BRAKE_S - (now - unknown[-1]))
         return max(0.0, *waits) if waits else 0.0
 
-    def opens(self, pin: str, who: str) -> bool:
-        """Whether the PIN is right. A try counts before it is looked at: many at once gain nothing."""
+    def opens(self, pin: str, who: str) -> bool | None:
+        """Whether the PIN is right; None, and nothing was looked at, where too many others wait.
+
+        A try counts before it is looked at: many at once gain nothing. PINs are hashed one at a time, so that guesses
+        never take more than one of the machine's cores from the pages.
+        """
         if not self.locked:
             return True
-        row = (self.now_s(), who)
-        with self._lock:
-            self._wrong.append(row)
-        right = check_password_hash(self._hash, pin)
+        waits = not _has_mark(who)
+        if waits and not self._waiting.acquire(blocking=False):
+            return None
+        try:
+            with self._lock:
+                self._wrong.append((self.now_s(), who))
+            with self._hashing:
+                right = check_password_hash(self._hash, pin)
+        finally:
+            if waits:
+                self._waiting.release()
         if right:
             with self._lock:
                 self._wrong = [other for other in self._wrong if other[1] != who]
@@ -125,6 +149,11 @@ class Access:
         with self._lock:
             self._wrong = [row for row in self._wrong if now - row[0] < REMEMBERED_S][-MOST_REMEMBERED:]
             return list(self._wrong)
+
+
+def _has_mark(who: str) -> bool:
+    """Whether this is the mark of a browser that has logged in before, no address."""
+    return who.startswith(f"{KNOWN} ")
 
 
 def visitor_of(address: str) -> str:
@@ -193,11 +222,11 @@ class Refused:
 def try_pin(pin: str, name: str) -> Refused | None:
     """Log this visitor in, or say why not. The console is told of either."""
     access, mark = _access(), _known_mark()
-    who = f"known {mark}" if mark else visitor_of(flask.request.remote_addr or "")
+    who = f"{KNOWN} {mark}" if mark else visitor_of(flask.request.remote_addr or "")
     wait_s = access.wait_s(who)
-    if wait_s > 0:
-        return Refused("login.wait", 429, {"Retry-After": str(math.ceil(wait_s))})
-    right = len(pin) <= 200 and access.opens(pin, who)
+    right = access.opens(pin, who) if wait_s <= 0 else None
+    if right is None:
+        return Refused("login.wait", 429, {"Retry-After": str(max(1, math.ceil(wait_s)))})
     if right:
         log_in(shown(name, 40))
     flask.current_app.extensions["referee.session.session"].touch()

@@ -41,7 +41,7 @@ class Pages:
         return answer.status_code, answer.get_data(as_text=True)
 
     def post(self, path, page="/", **form):
-        token = re.search(r'csrf-token" content="([^"]+)"', self.get(page)[1])[1]
+        token = re.search(r'csrf[-_]token" (?:content|value)="([^"]+)"', self.get(page)[1])[1]
         answer = self.client.post(path, data=form | {"csrf_token": token})
         return answer.status_code, answer.get_data(as_text=True)
 
@@ -177,7 +177,7 @@ def test_with_a_pin_the_console_is_closed_and_board_and_seats_are_open(journal, 
     pages = Pages(journal, tmp_path, pin="123456")
     assert pages.get("/")[0] == 200 and pages.get("/version")[0] == 200
     assert pages.client.get("/referee", headers={"Accept": "text/html"}).status_code == 302
-    assert pages.post("/referee/undo", who="Eve")[0] == 401
+    assert pages.post("/referee/undo", "/login", who="Eve")[0] == 401
     assert pages.post("/login", "/login", pin="123456", name="Ref", next="/referee")[0] == 303
     assert pages.get("/referee")[0] == 200
     with pytest.raises(ValueError, match="PIN"):

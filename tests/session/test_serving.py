@@ -1,13 +1,20 @@
-"""How a served command is found and ended: the address that the QR code shows, and a polite kill."""
+"""How a served command is found, guarded and ended: the address of the QR code, TLS, PINs, files, a polite kill."""
 
 from __future__ import annotations
 
+import errno
+import json
+import os
 import subprocess
 import sys
 
 import pytest
+from click.testing import CliRunner
 
+from referee.cli import cli
 from referee.commands import serving
+from referee.web.base_app import kept_secret
+from referee.web.logins import fingerprint
 
 
 class Line:
@@ -66,3 +73,71 @@ def test_a_polite_kill_that_another_thread_took_ends_the_program():
         [sys.executable, "-c", ENDED_BY_ANOTHER_THREAD], capture_output=True, text=True, timeout=60, check=True
     )
     assert ended.stdout == "closed in order\n"
+
+
+@pytest.fixture
+def served(monkeypatch):
+    """What a command would serve, without a server: (certificate and key, whether cookies travel encrypted only)."""
+    seen = []
+
+    def serve(app, host, port, tls):
+        seen.append((tls, app.config["SESSION_COOKIE_SECURE"]))
+        raise OSError(errno.EACCES, "this is a test")
+
+    monkeypatch.setattr(serving, "serve", serve)
+    return seen
+
+
+@pytest.fixture
+def commands(tmp_path):
+    """The commands that serve pages, by name, in an empty place."""
+    (tmp_path / "attempts").mkdir()
+    cup = ["-j", str(tmp_path / "cup.db")]
+    assert not CliRunner().invoke(cli, ["tournament", "begin", "Cup", *cup]).exit_code
+    data = ["--data-dir", str(tmp_path / "data")]
+    return {
+        "hall": ["tournament", "run", *cup, *data],
+        "game": ["game", "play", "city_towers", "--players", "Ann,Ben", *data],
+        "archive": ["attempts", "show", str(tmp_path / "attempts"), "--no-browser"],
+        "demo": ["demo", "--game", "city_towers", *data, "--no-browser"],
+        "tables": ["demo", "--tables", "1", *data, "--no-browser"],
+    }
+
+
+@pytest.mark.parametrize("name", ["hall", "game", "archive", "demo", "tables"])
+def test_every_server_takes_a_certificate(name, commands, served):
+    pair = ("cert.pem", "key.pem")
+    CliRunner().invoke(cli, [*commands[name], "--tls", *pair])
+    assert [(tuple(map(str, tls)), secure) for tls, secure in served] == [(pair, True)]
+
+
+@pytest.mark.parametrize("name", ["hall", "game", "archive"])
+def test_a_short_pin_is_refused(name, commands, served):
+    said = CliRunner().invoke(cli, [*commands[name], "--pin", "12345"])
+    assert said.exit_code == 2 and "6 characters at least" in said.output and not served
+    CliRunner().invoke(cli, [*commands[name], "--pin", "123456"])
+    assert len(served) == 1
+
+
+def test_a_short_pin_that_the_data_folder_knows_goes_on_and_is_told(commands, served, tmp_path):
+    folder = tmp_path / "data" / "games"
+    folder.mkdir(parents=True)
+    mark = fingerprint("12345", kept_secret(folder / "web-secret"))
+    (folder / "logins.json").write_text(json.dumps({"pin": mark, "last": 1, "logins": []}))
+    said = CliRunner().invoke(cli, [*commands["game"], "--pin", "12345"])
+    assert len(served) == 1 and "PIN is short" in said.output
+    assert CliRunner().invoke(cli, [*commands["game"], "--pin", "54321"]).exit_code == 2
+
+
+@pytest.mark.parametrize("name", ["hall", "game"])
+def test_no_other_user_of_the_machine_reads_what_is_recorded(name, commands, served, tmp_path):
+    before = os.umask(0o022)
+    try:
+        CliRunner().invoke(cli, commands[name])
+        assert os.umask(0o022) == 0o022
+    finally:
+        os.umask(before)
+    written = [path for path in (tmp_path / "data").rglob("*") if path.is_file()]
+    assert written and {path.name: oct(path.stat().st_mode & 0o077) for path in written} == dict.fromkeys(
+        (path.name for path in written), "0o0"
+    )

@@ -53,8 +53,8 @@ class Shown:
         return self.client.get(path, **more)
 
     def post(self, path, **form):
-        page = self.get("/standings").get_data(as_text=True)
-        token = re.search(r'name="csrf-token" content="([^"]+)"', page)[1]
+        page = self.get("/login", follow_redirects=True).get_data(as_text=True)
+        token = re.search(r'name="csrf[-_]token" (?:content|value)="([^"]+)"', page)[1]
         return self.client.post(path, data={"csrf_token": token, **form}, content_type="multipart/form-data")
 
     def close(self):

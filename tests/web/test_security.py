@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor, as_completed
+
 import pytest
 from conftest import PIN
 from fake_session import FakeSession
@@ -10,7 +13,7 @@ from referee.match.commands import DrawCard
 from referee.web import create_app
 from referee.web.actions import ACTIONS
 from referee.web.logins import LOGIN_LIFETIME_S, Logins
-from referee.web.security import PIN_LIMITS, Access, visitor_of
+from referee.web.security import BRAKE_AFTER, BRAKE_S, PIN_LIMITS, WAITING_GUESSES, Access, visitor_of
 
 PIN_TRIES, PIN_WINDOW_S = PIN_LIMITS[0]
 
@@ -154,8 +157,53 @@ def test_wrong_pins_from_elsewhere_lock_nobody_out(door):
     for n in range(40):
         for _ in range(PIN_TRIES):
             door.opens("wrong", f"10.0.0.{n}")
-    assert door.wait_s("10.9.9.9") == 0
+    assert door.wait_s("10.9.9.9") <= BRAKE_S
+    assert door.wait_s("known aBcD") == 0
     assert sum(count for _, count in door.wrong()) == 40 * PIN_TRIES
+
+
+def test_many_addresses_together_guess_no_faster_than_one_once_they_have_guessed_for_long(door):
+    """A million PINs of six digits at this pace take 11 days."""
+    door, now = door
+    guesses = 0
+    for n in range(3600 * 4):
+        now[0] = n / 4
+        if door.wait_s(f"10.{n >> 8}.{n & 255}.1") == 0:
+            guesses += 1
+            door.opens("wrong", f"10.{n >> 8}.{n & 255}.1")
+    assert guesses <= BRAKE_AFTER + 3600 / BRAKE_S
+
+
+def test_guesses_are_hashed_one_at_a_time_and_few_may_wait(monkeypatch):
+    """The rest of the pages' threads stay free; who has logged in before is not turned away."""
+    at_once, most, begun, go_on = [0], [0], threading.Semaphore(0), threading.Event()
+
+    def slow(known, pin):
+        at_once[0] += 1
+        most[0] = max(most[0], at_once[0])
+        begun.release()
+        go_on.wait(20)
+        at_once[0] -= 1
+        return False
+
+    monkeypatch.setattr("referee.web.security.check_password_hash", slow)
+    door = Access("right", lambda: 0.0)
+    with ThreadPoolExecutor(WAITING_GUESSES + 3) as pool:
+        tries = [pool.submit(door.opens, "wrong", f"10.0.0.{n}") for n in range(WAITING_GUESSES + 2)]
+        assert begun.acquire(timeout=20)
+        turned_away = next(as_completed(tries, 20))
+        known = pool.submit(door.opens, "wrong", "known aBcD")
+        go_on.set()
+    assert turned_away.result() is None and known.result() is False
+    assert sum(one.result() is None for one in tries) == 2 and most[0] == 1
+
+
+def test_who_only_watches_gets_no_session_cookie(locked_app):
+    client = locked_app.test_client()
+    for path in ("/", "/results", "/overlay", "/api/state", "/api/schedule", "/static/base.css"):
+        with client.get(path) as answer:
+            assert "Set-Cookie" not in answer.headers, path
+    assert "Set-Cookie" in client.get("/login").headers, "its form needs a token"
 
 
 def test_who_goes_on_guessing_waits_longer(door):
