@@ -4,6 +4,9 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
+BLOCK_BYTES = 512
+"""What a disk writes at once."""
+
 
 def sync(path: Path) -> None:
     """Wait until a file's content, or the names in a folder, are on the disk. May raise OSError."""
@@ -33,3 +36,11 @@ def write_whole(path: Path, data: bytes, mode: int = 0o666) -> None:
         with suppress(OSError):
             draft.unlink(missing_ok=True)
         raise
+
+
+def torn(path: Path) -> bool:
+    """Whether the file is empty or its last block is all zeros: so a power cut or a full disk leaves a file."""
+    with open(path, "rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - BLOCK_BYTES))
+        return not any(file.read())

@@ -17,6 +17,7 @@ from referee.match.foul import seen_foul
 from referee.recording import Attempt, load_attempt
 from referee.recording.address import AttemptSource, fetched_attempt, sources, text_beside
 from referee.recording.errors import BadAttempt
+from referee.recording.folder import TORN
 from referee.recording.retention import LOG as RETENTION
 from referee.recording.retention import told_removals
 from referee.review.batch import Interrupted
@@ -328,7 +329,8 @@ def verify(attempts: tuple[str, ...], journal_at: str | None, key: str | None) -
 
 def _checked(found: Checked) -> str:
     if found.changed:
-        return f"changed: {'; '.join(found.changed)}"
+        kind = "torn" if all(fault.endswith(TORN) for fault in found.changed) else "changed"
+        return f"{kind}: {'; '.join(found.changed)}"
     if not found.consistent:
         return f"not sealed: {found.unsealed}"
     seal = found.seal

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from referee.errors import JournalDamaged, RefereeError
 from referee.events import Event
+from referee.files import put_in_place, write_whole
 from referee.journal.chain import GENESIS, Entry, line_of, parse_line
 from referee.journal.journal import OLD_ID, Journal
 from referee.journal.lines import LineCopy
@@ -256,13 +257,13 @@ def _replaced(path: Path, files: Files, copied: list[Entry], fault: str) -> tupl
     while (aside := path.with_name(f"{path.name}.damaged-{n}")).exists():
         n += 1
     for suffix, data in files.items():
-        Path(f"{aside}{suffix}").write_bytes(data)
+        write_whole(Path(f"{aside}{suffix}"), data)
     fresh = path.with_name(f"{path.name}.salvaged-{os.getpid()}")
     kept_as = f" (the damaged file is kept as {aside.name})" if files else ""
     report = _write(carve(files) + copied, files, fresh, fault + kept_as)
     for suffix in ("-wal", "-shm"):
         Path(f"{path}{suffix}").unlink(missing_ok=True)
-    fresh.replace(path)
+    put_in_place(fresh, path)
     if copied:  # what could not be kept stays there for a human; the new file gets a copy of its own
         copy_of(path).path.replace(f"{aside}.lines")
     return Journal(path, copy=copy_of(path)), report

@@ -33,7 +33,7 @@ from cards.card import Card
 from cards.deck import Deck, load_deck
 from cards.errors import first_fault
 from cards.pieces import PieceSet, load_piece_set
-from referee.files import write_whole
+from referee.files import torn, write_whole
 from referee.recording.errors import BadAttempt
 
 META, VIDEO, TIMES, STOP, REVIEW = "attempt.json", "video.mp4", "frames.csv", "stop.png", "review.jsonl"
@@ -41,6 +41,9 @@ CAMERA, PALETTE, PIECES, DECK, EMPTY = "camera.yaml", "palette.json", "pieces.js
 JOURNAL, SIGNATURE = "journal.jsonl", "signature.json"
 DELETED_PREFIX = ".gone-"
 """How the name of a folder begins that has been taken out of its archive and is still to be deleted."""
+
+TORN = "is torn, as a power cut or a full disk leaves a file"
+"""Ends what is said of a recorded file that is empty or was never written to its end: nobody has changed it."""
 
 UNHASHED = (META, REVIEW, JOURNAL, SIGNATURE)
 LOW_MARGIN = 0.9
@@ -216,6 +219,10 @@ class Attempt:
         except (ValueError, RecursionError) as error:
             raise BadAttempt(f"{self.folder / REVIEW}: not JSON lines ({error})") from None
 
+    def recorded(self) -> list[Path]:
+        """The files that are listed with a hash, as far as they are there."""
+        return [path for name in self.meta.get("hashes") or {} if (path := self.folder / name).is_file()]
+
     def problems(self, of: Collection[str] | None = None) -> list[str]:
         """Every file (``of`` these) that is missing or is not what its hash says; empty when all are whole."""
         found = []
@@ -226,7 +233,7 @@ class Attempt:
             if not path.exists():
                 found.append(f"{name} is missing")
             elif sha256(path) != expected:
-                found.append(f"{name} is not the file that was recorded")
+                found.append(f"{name} {TORN if torn(path) else 'is not the file that was recorded'}")
         return found
 
 

@@ -204,6 +204,10 @@ class Index:
         asked = "listed = 1 AND match = ? AND duel = ? ORDER BY recorded_s, name"
         return [self.folder(path) for path in self._paths(asked, (match_id, duel))]
 
+    def latest(self, most: int) -> list[Path]:
+        """So many of the latest recordings."""
+        return [self.folder(path) for path in self._paths("listed = 1 ORDER BY recorded_s DESC LIMIT ?", (most,))]
+
     def loose(self) -> list[Path]:
         """Attempts that are not finished, cannot be read or hold a draft."""
         return [self.folder(path) for path in self._paths("loose")]

@@ -21,7 +21,7 @@ from referee.recording.errors import BadAttempt
 from referee.recording.folder import META, append_review, write_json
 from referee.recording.index import Index
 from referee.recording.retention import Budget, Removed, Remover, free_bytes, make_room
-from referee.recording.sweep import sweep
+from referee.recording.sweep import sweep, torn_recordings
 from referee.recording.writer import RESERVE_BYTES, RESERVED, AttemptWriter, opening_record, write_file
 
 BEFORE_S = 2.0
@@ -62,7 +62,9 @@ class Recorder:
         self._busy = self._closed = False
         self.root.mkdir(parents=True, exist_ok=True)
         self._index = Index(self.root)
-        self.swept = sweep(self.root, self._index)
+        sweep(self.root, self._index)
+        if names := torn_recordings(self._index):
+            self.problem = sentence("recording_torn", names=names)
         self._thread = threading.Thread(target=self._run, name="recorder", daemon=True)
         self._thread.start()
 

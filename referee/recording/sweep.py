@@ -4,11 +4,15 @@ import shutil
 from pathlib import Path
 
 from cards.sentences import sentence
+from referee.files import torn
 from referee.recording.errors import BadAttempt
 from referee.recording.folder import DELETED_PREFIX, META, VIDEO, find_attempts, load_attempt, write_json
 from referee.recording.index import Index
 from referee.recording.video import cut_to_whole
 from referee.recording.writer import NO_RECORD, UNFINISHED, truncation_record
+
+LOOKED_AT = 20
+"""So many of the latest recordings are looked at after a start: a power cut reaches no further back."""
 
 HEAD_BYTES = 1 << 16
 """The first fragment begins within so much: before it stands a header of about a kilobyte."""
@@ -34,6 +38,13 @@ def sweep(root: Path, index: Index | None = None) -> list[str]:
     touched += [folder.name for folder in index.loose() if _finished(folder)]
     index.refresh()
     return touched
+
+
+def torn_recordings(index: Index) -> list[str]:
+    """Of the latest recordings those that a power cut or a full disk has left with an empty or unwritten file."""
+    latest = map(load_attempt, index.latest(LOOKED_AT))
+    unread = [folder.name for folder in index.loose() if torn(folder / META)]
+    return unread + [attempt.name for attempt in latest if any(map(torn, attempt.recorded()))]
 
 
 def _gone(folder: Path) -> list[Path]:

@@ -13,6 +13,7 @@ import numpy as np
 from cards.deck import builtin_deck, load_deck
 from cards.errors import RefereeError
 from cards.pieces import builtin_piece_set, load_piece_set
+from referee.files import write_whole
 from referee.recording import Attempt, load_attempt
 from referee.recording.errors import BadAttempt
 from referee.recording.folder import (
@@ -179,7 +180,7 @@ def copy_video(source: Path, out: Path) -> CopiedVideo:
     if name != VIDEO:
         _encode(source, out / VIDEO)
     rows = (f"{n},{at_s:.4f}" for n, at_s in enumerate(seconds))
-    (out / TIMES).write_text("\n".join(["index,seconds", *rows]) + "\n", encoding="ascii")
+    write_whole(out / TIMES, ("\n".join(["index,seconds", *rows]) + "\n").encode("ascii"))
     return CopiedVideo(name, [(round(begin_s, 3), round(end_s, 3)) for begin_s, end_s in broken])
 
 

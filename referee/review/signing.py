@@ -37,6 +37,8 @@ def new_key(path: Path) -> Path:
         try:
             with open(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE_MODE), "wb") as file:
                 file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
         except OSError as error:
             raise BadAttempt(f"{target}: {error.strerror}") from None
     return public_path

@@ -12,6 +12,8 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
+from referee.files import write_whole
+
 
 @dataclass(frozen=True)
 class VerdictPicture:
@@ -61,8 +63,8 @@ class VerdictPictures:
         with suppress(OSError):
             place.mkdir(parents=True, exist_ok=True)
             for zone, jpeg in pictures.items():
-                (place / f"{_name(drawn.number, zone)}.jpg").write_bytes(jpeg)
-            (place / f"{drawn.number}.json").write_bytes(_ADAPTER.dump_json(drawn))
+                write_whole(place / f"{_name(drawn.number, zone)}.jpg", jpeg)
+            write_whole(place / f"{drawn.number}.json", _ADAPTER.dump_json(drawn))
 
     def picture(self, match_id: str, number: int, zone: str = "") -> bytes | None:
         """The JPEG kept under that number: of everything, or of one zone's build."""

@@ -13,6 +13,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, V
 from cards.errors import first_fault
 from referee.errors import IllegalCommand
 from referee.fields import plain
+from referee.files import write_whole
 
 EVENING_FILE = "evening.json"
 
@@ -49,7 +50,7 @@ class EveningStore:
             except ValidationError as error:
                 raise IllegalCommand(first_fault(error)) from None
             with suppress(OSError):  # it holds for this run; the disk's own alarm says that it is full
-                self._path.write_text(self.now.model_dump_json(indent=1), "utf-8")
+                write_whole(self._path, self.now.model_dump_json(indent=1).encode())
             return self.now
 
     def _read(self) -> Evening:

@@ -1,17 +1,25 @@
-"""A recording that says it is whole survives a power cut: the recorder over a disk that keeps only what was synced."""
+"""A power cut leaves what was said to be whole: the program over a disk that keeps only what was synced.
+
+What an older version or a disk that lies has left torn is called torn, and by nobody forged."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import os
+import re
 import stat
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
-from referee.recording import Budget, Recorder
-from referee.recording.folder import META
+from referee.cli import cli
+from referee.recording import Budget, Recorder, load_attempt
+from referee.recording.folder import META, TIMES, TORN, VIDEO, write_json
+from referee.web.base_app import kept_secret
+from referee.web.evening import EveningStore
+from referee.web.logins import Logins
 
 
 class Disk:
@@ -89,3 +97,97 @@ def test_a_whole_recording_keeps_film_and_times_in_a_power_cut(kit, tmp_path, cl
     finally:
         recorder.close()
         disk.close()
+
+
+# --- every other file
+
+
+KEPT = {
+    "web-secret": lambda folder: kept_secret(folder / "web-secret"),
+    "logins.json": lambda folder: Logins(folder / "logins.json", "pin", lambda: 1e9).begin("Eva", "10.0.0.1"),
+    "evening.json": lambda folder: EveningStore(folder).change({"sound": False}),
+    "setup.json": lambda folder: write_json(folder / "setup.json", {"signed": ["Ann", "Ben"]}),
+}
+
+
+@pytest.mark.parametrize("names_by_themselves", [True, False])
+@pytest.mark.parametrize("name", KEPT)
+def test_a_kept_file_is_the_old_or_the_new_one_whole_at_every_moment(name, tmp_path, monkeypatch, names_by_themselves):
+    """Absent, or as it was before, or as it is now: at each fsync, before it counts, and at the end."""
+    (tmp_path / "data").mkdir()
+    disk = Disk(tmp_path, names_by_themselves, monkeypatch)
+    left = []
+    monkeypatch.setattr(disk, "cut", lambda: left.append(disk._files(tmp_path / "data").get(name)))
+    try:
+        KEPT[name](tmp_path / "data")
+        disk.cut()
+    finally:
+        disk.close()
+    whole = (tmp_path / "data" / name).read_bytes()
+    assert left[-1] == whole and set(left) <= {None, whole} and len(left) > 1
+
+
+WRITING = re.compile(r"\.write_(?:text|bytes)\(|os\.replace\(|open\([^)]*[\"'](?:w|wb|x|xb)[\"']")
+ELSEWHERE = {
+    "referee/files.py": "here it is done",
+    "referee/journal/file_lock.py": "a probe that is removed at once",
+    "referee/journal/recovery.py": "a copy in a temporary folder",
+    "referee/recording/writer.py": "frames.csv and set-aside space while it is recorded; synced before the hashes",
+    "referee/recording/video.py": "the film while it is recorded",
+    "referee/recording/address.py": "copies of what lies elsewhere",
+    "referee/review/parcel.py": "temporary folders",
+    "referee/review/report.py": "a report that can be made again",
+}
+
+
+def test_whoever_keeps_a_file_has_it_written_whole():
+    """One function writes what the program must find again; what is written otherwise has its reason here."""
+    root = Path(__file__).parents[2]
+    packages = ("web", "session", "journal", "recording", "review", "devices", "match", "games", "tournament")
+    found = {
+        str(path.relative_to(root))
+        for path in [*root.glob("referee/*.py"), *(f for p in packages for f in root.glob(f"referee/{p}/**/*.py"))]
+        if WRITING.search(path.read_text("utf-8"))
+    }
+    assert found == set(ELSEWHERE)
+
+
+# --- what a disk has left torn all the same
+
+
+@pytest.fixture
+def torn(kit, tmp_path, clock):
+    """An archive with a recording whose ``frames.csv`` a power cut has emptied, and whose film ends in zeros."""
+    recorder = Recorder(tmp_path / "attempts", clock, before_s=0.5, budget=Budget(free_bytes=0))
+    try:
+        folder = recorder.begin({"match_id": "M1", "card": "L00", "files": {}})
+        for n in range(20):
+            recorder.frame(kit.shot(n, clock))
+        recorder.finish({})
+        assert recorder.settle(20)
+    finally:
+        recorder.close()
+    (folder / TIMES).write_bytes(b"")
+    film = (folder / VIDEO).read_bytes()
+    (folder / VIDEO).write_bytes(film[: len(film) // 2] + bytes(len(film) - len(film) // 2))
+    return folder
+
+
+def test_verify_tells_a_torn_file_from_a_forged_one(torn):
+    assert [fault.partition(" ")[::2] for fault in sorted(load_attempt(torn).problems())] == [
+        (TIMES, TORN),
+        (VIDEO, TORN),
+    ]
+    said = CliRunner().invoke(cli, ["verify", str(torn.parent)])
+    assert said.exit_code == 1 and "torn: " in said.output and "changed: " not in said.output
+    (torn / TIMES).write_text("index,seconds\n0,0.0\n")
+    assert f"{TIMES} is not the file that was recorded" in load_attempt(torn).problems()
+    assert "changed: " in CliRunner().invoke(cli, ["verify", str(torn.parent)]).output
+
+
+def test_the_next_start_says_what_a_power_cut_has_left(torn, clock):
+    recorder = Recorder(torn.parent, clock)
+    try:
+        assert torn.name in str(recorder.problem) and "power cut" in str(recorder.problem)
+    finally:
+        recorder.close()

@@ -29,6 +29,7 @@ from cards.law import worded
 from cards.pieces import PieceSet, Pose, load_piece_set, parse_piece_set
 from cards.sentences import sentence, word
 from cards.stability import MISPLACEMENT_MM, check_stability, settle
+from referee.files import write_whole
 from referee.session.session import Session
 from referee.web.json_body import json_object
 from referee.web.pages.login import fault_text
@@ -83,9 +84,7 @@ def _checked(name: str) -> str:
 
 def _keep(path: Path, data: object) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_suffix(".part")
-    draft.write_text(json.dumps(data, indent=1), encoding="utf-8")
-    draft.replace(path)
+    write_whole(path, json.dumps(data, indent=1).encode())
 
 
 def set_for_script(pieces: PieceSet) -> dict[str, Any]:

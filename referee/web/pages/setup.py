@@ -1,6 +1,5 @@
 """Setting up ``/setup``: mats, lens, empty table, colours; measured, signed by both players, frozen."""
 
-import json
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ from calibration.print_sheets import charuco_pdf
 from cards.sentences import sentence
 from referee.errors import DeviceLost, IllegalCommand, RefereeError
 from referee.fields import shown
+from referee.recording.folder import write_json
 from referee.session.device_choice import DeviceChoices
 from referee.session.session import Session
 from referee.web.board_views import Say
@@ -183,7 +183,7 @@ def _sign(session: Session, setting: Setting, form: Mapping[str, str]) -> None:
     session.setup.sign(names, setting.to_json(), _name())
     match_id = (session.snapshot().get("match") or {}).get("match_id", "")
     kept = {"signed": list(names), "match_id": match_id, **setting.to_json()}
-    (session.data_dir / "setup.json").write_text(json.dumps(kept, ensure_ascii=False, indent=1), "utf-8")
+    write_json(session.data_dir / "setup.json", kept)
 
 
 def _frame(session: Session) -> np.ndarray:
