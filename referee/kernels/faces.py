@@ -5,18 +5,7 @@ import numpy as np
 from cython.cimports.libc.math import exp, log
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def add_around(
-    features: cython.float[:, :, ::1],
-    faces: cython.int[:, ::1],
-    y: cython.Py_ssize_t,
-    x: cython.Py_ssize_t,
-    reach: cython.Py_ssize_t,
-    step: cython.Py_ssize_t,
-    total: cython.p_float,
-) -> cython.int:
+def add_around(features, faces, y, x, reach, step, total):
     """Write the sum of the features of the same face around a pixel, every ``step`` px; of how many pixels."""
     total[0] = total[1] = total[2] = 0
     count: cython.int = 0

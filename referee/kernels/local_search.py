@@ -82,7 +82,7 @@ def step_once(stances, pieces, count, i, best, steps, view):
                 move_all(pieces, count, trial, axis, step)
             else:
                 move(trial + i, axis, step)
-            settle(stances, trial, count)
+            settle(stances, trial, max(i, 0), count)  # those before it stay
             if i != ALL and others_stay(pieces, trial, count, i):
                 if not drawn:
                     others, drawn = draw_pieces(stances, pieces, count, i, view), True
@@ -104,7 +104,7 @@ def refine(stances, pieces, count, first, view, climb):
 
     The whole build is moved, and each piece from the ``first`` on.
     """
-    settle(stances, pieces, count)
+    settle(stances, pieces, 0, count)
     best = draw_pieces(stances, pieces, count, ALL, view) - crookedness(stances, pieces, count)
     movable = 1 + (count - first if count > 1 else 0)
     for level in range(climb.levels):
@@ -238,7 +238,7 @@ def edits_of(stances, free, pieces, count, i, alone, view, out):
             m = apply(stances, pieces, count, edit[0], trial)
             if kind == PROP and not props(stances, pieces + i, trial, i):
                 continue
-            settle(stances, trial, m)
+            settle(stances, trial, i, m)
             stays: cython.bint = lonely and others_stay(pieces, trial, count, i)
             if stays != alone:
                 continue
@@ -253,7 +253,7 @@ def edits_of(stances, free, pieces, count, i, alone, view, out):
 def edits(table: StanceTable, stock, pieces, scene: Scene):
     """Score every edit of a state: rows (n, 5) (evidence less crookedness, kind, i, s, place).
 
-    ``stock`` (types,) how many pieces there are of each.
+    ``stock`` (types,) how many pieces there are of each. The ``pieces`` lie as ``refine`` has let them down.
     """
     stances, view, rows = cython.address(table.stances), cython.address(scene.view), pieces_of(pieces)
     count, n, left = cython.cast("i64", len(pieces)), cython.cast("i64", 0), np.array(stock)

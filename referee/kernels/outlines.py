@@ -5,17 +5,22 @@ beside them are those of the stance table.
 """
 
 import cython
+from cython.cimports.libc.string import memcmp
 
 BUILT_FROM = REFEREE_SOURCES
 """As in ``scene``: this module may have been built apart from it."""
 
 
-def axis_of(camera, piece, c, s):
-    """An axis of the camera (of its x, y, z) in the frame of a piece turned by (cos, sin), and where its middle is."""
-    axis: Axis
+def axis_of(camera, c, s):
+    """An axis of the camera (of its x, y, z) in the frame of a piece turned by (cos, sin)."""
+    axis: Vector
     axis.x, axis.y, axis.z = c * camera[0] + s * camera[1], c * camera[1] - s * camera[0], camera[2]
-    axis.middle = camera[0] * piece.x + camera[1] * piece.y + camera[2] * piece.z + camera[3]
     return axis
+
+
+def middle_of(camera, piece):
+    """Where a piece's middle is along an axis of the camera."""
+    return camera[0] * piece.x + camera[1] * piece.y + camera[2] * piece.z + camera[3]
 
 
 def along(axis, v):
@@ -23,42 +28,64 @@ def along(axis, v):
     return axis.x * v.x + axis.y * v.y + axis.z * v.z
 
 
+def turned_part(stances, part, c, s, view):
+    """A part of a piece turned by (cos, sin), along the camera's axes; kept, for most pieces are moved unturned."""
+    out, axes = view.turned + part % MOST_TURNED, cython.declare(Axes)
+    axes.x, axes.y, axes.z = axis_of(view.camera[0], c, s), axis_of(view.camera[1], c, s), axis_of(view.camera[2], c, s)
+    alike: cython.bint = memcmp(cython.address(axes), cython.address(out.axes), cython.sizeof(Axes)) == 0
+    if alike and out.part == part and out.table == stances.table:
+        return out
+    out.table, out.part, out.axes = stances.table, part, axes
+    points, normals = stances.points + stances.point_at[part], stances.normals + stances.face_at[part]
+    for i in range(stances.point_at[part + 1] - stances.point_at[part]):
+        out.u[i], out.v[i], out.w[i] = along(axes.x, points[i]), along(axes.y, points[i]), along(axes.z, points[i])
+    for f in range(stances.face_at[part + 1] - stances.face_at[part]):
+        normal, n = out.normals + f, normals[f]
+        normal.x, normal.y, normal.z = along(axes.x, n), along(axes.y, n), along(axes.z, n)
+    return out
+
+
+def project(turned, piece, count, view):
+    """Write where the first ``count`` corners of a turned part of a piece are."""
+    corners, fx, fy, cx, cy = view.corners, view.fx, view.fy, view.cx, view.cy
+    x, y, z = middle_of(view.camera[0], piece), middle_of(view.camera[1], piece), middle_of(view.camera[2], piece)
+    for i in range(count):
+        corners.u[i], corners.v[i], corners.w[i] = turned.u[i] + x, turned.v[i] + y, turned.w[i] + z
+    for i in range(count):
+        inverse = 1.0 / corners.w[i]
+        corners.x[i] = fx * corners.u[i] * inverse + cx
+        corners.y[i] = fy * corners.v[i] * inverse + cy
+
+
 def take_part(stances, part, slot, piece, c, s, view):
     """Take a part of a piece turned by (cos, sin) into a slot: its rows, its runs of columns, its planes."""
-    x, y = axis_of(view.camera[0], piece, c, s), axis_of(view.camera[1], piece, c, s)
-    z = axis_of(view.camera[2], piece, c, s)
-    low, high, points = 1e9, -1e9, stances.points + stances.point_at[part]
-    for i in range(stances.point_at[part + 1] - stances.point_at[part]):
-        corner = view.corners + i
-        corner.u, corner.v = along(x, points[i]) + x.middle, along(y, points[i]) + y.middle
-        corner.w = along(z, points[i]) + z.middle
-        inverse = 1.0 / corner.w
-        corner.x = view.fx * corner.u * inverse + view.cx
-        corner.y = view.fy * corner.v * inverse + view.cy
-        low, high = min(low, corner.y), max(high, corner.y)
+    turned, count = turned_part(stances, part, c, s, view), stances.point_at[part + 1] - stances.point_at[part]
+    project(turned, piece, count, view)
+    low, high = 1e9, -1e9
+    for i in range(count):
+        low, high = min(low, view.corners.y[i]), max(high, view.corners.y[i])
     rows = view.parts + slot
     rows.first, rows.last = min(max(0, ceiling(low)), view.height), min(view.height - 1, flooring(high))
-    rows.planes = planes_of(stances, part, slot, x, y, z, view)
+    rows.planes = planes_of(stances, part, slot, turned, view)
     if rows.planes == 0 or rows.last < rows.first:
         rows.last = rows.first - 1
     take_runs(stances, part, slot, rows.first, rows.last, view)
 
 
-def planes_of(stances, part, slot, x, y, z, view):
+def planes_of(stances, part, slot, turned, view):
     """Write the part's planes that face the camera, as inverse depth; their number."""
     wide, high, planes = 1.0 / view.fx, 1.0 / view.fy, view.planes + MOST_FACES * slot
-    start = stances.face_at[part]
+    start, corners = stances.face_at[part], view.corners
     count: i64 = 0
     for f in range(stances.face_at[part + 1] - start):
-        normal, corner = stances.normals[start + f], view.corners + stances.on_face[start + f]
-        across, down, ahead = along(x, normal), along(y, normal), along(z, normal)
-        away = across * corner.u + down * corner.v + ahead * corner.w
+        normal, k = turned.normals + f, stances.on_face[start + f]
+        away = normal.x * corners.u[k] + normal.y * corners.v[k] + normal.z * corners.w[k]
         view.front[f] = away < -1e-9
         if away < -1e-9:
             inverse = 1.0 / away
-            kx, ky = across * inverse * wide, down * inverse * high
+            kx, ky = normal.x * inverse * wide, normal.y * inverse * high
             planes[count].across, planes[count].down = kx, ky
-            planes[count].start = ahead * inverse - kx * view.cx - ky * view.cy
+            planes[count].start = normal.z * inverse - kx * view.cx - ky * view.cy
             count += 1
     return count
 
@@ -70,20 +97,21 @@ def take_runs(stances, part, slot, first, last, view):
     face says whether the part lies to the right of it or to the left.
     """
     left, right = view.left + slot * view.height, view.right + slot * view.height
+    x, y = cython.cast(cython.p_double, view.corners.x), cython.cast(cython.p_double, view.corners.y)
     for e in range(stances.edge_at[part], stances.edge_at[part + 1]):
         edge = stances.edges + e
         if view.front[edge.left] == view.front[edge.right]:
             continue
-        a, b = view.corners + edge.begin, view.corners + edge.end
-        falls: cython.bint = a.y < b.y
+        a, b = edge.begin, edge.end
+        falls: cython.bint = y[a] < y[b]
         is_left: cython.bint = falls == view.front[edge.left]
-        if a.y > b.y:
+        if y[a] > y[b]:
             a, b = b, a
-        top, bottom = max(first, ceiling(a.y)), min(last, flooring(b.y))
+        top, bottom = max(first, ceiling(y[a])), min(last, flooring(y[b]))
         if top > bottom:
             continue
-        slope = (b.x - a.x) / (b.y - a.y) if b.y > a.y else 0.0
-        at = a.x + (top - a.y) * slope
+        slope = (x[b] - x[a]) / (y[b] - y[a]) if y[b] > y[a] else 0.0
+        at = x[a] + (top - y[a]) * slope
         if is_left:
             for row in range(top, bottom + 1):
                 left[row] = max(ceiling(at), 0)

@@ -8,6 +8,8 @@ import cython
 from cython.cimports.libc.math import fabs
 from cython.cimports.referee.kernels.scene import StanceTable, pieces_of
 
+ROUNDING_MM = cython.declare(cython.double, 1e-6)
+
 
 def profile_at(profile, samples, share):
     """A profile's height, mm about the centre, at a ``share`` of the width from the left."""
@@ -55,6 +57,9 @@ def rest_on(stances, stance, x, y, pieces, count):
         span = shared(size, x, y, stances.size + stance_of(other), other, rules.touch_mm)
         if span.left > span.right:
             continue
+        highest = other.z + (stances.size[stance_of(other)].height + size.height) / 2 + ROUNDING_MM
+        if highest < rest.z - rules.same_level_mm:  # wherever they touch
+            continue
         top = top_of(stances, stance, x, other, span)
         if top > rest.z + rules.same_level_mm:
             rest.z, rest.carriers = top, 1
@@ -63,9 +68,9 @@ def rest_on(stances, stance, x, y, pieces, count):
     return rest
 
 
-def settle(stances, pieces, count):
-    """Let every piece down on those before it: rewrites the z of each, in order."""
-    for i in range(count):
+def settle(stances, pieces, first, count):
+    """Let every piece, from the ``first`` on, down on those before it: rewrites the z of each, in order."""
+    for i in range(first, count):
         pieces[i].z = rest_on(stances, stance_of(pieces + i), pieces[i].x, pieces[i].y, pieces, i).z
 
 

@@ -22,10 +22,7 @@ def look_up(pixels: cython.uchar[:, ::1], table: cython.schar[::1], shift: cytho
             labels[i] = cells[(b << bits | g) << bits | r]
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def apart(a: cython.p_uchar, b: cython.p_uchar) -> cython.int:
+def apart(a, b):
     """The largest difference of two pixels' channels."""
     return max(apart_of(a[0] - b[0]), apart_of(a[1] - b[1]), apart_of(a[2] - b[2]))
 

@@ -12,10 +12,7 @@ EDGE_ON_MM2 = cython.declare(cython.double, 1e-9)
 """A face turned no further towards the camera than this, mm2, shows its edge at most."""
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def cross(points: cython.double[:, ::1], count: cython.int, y: cython.int, out: cython.p_double) -> cython.int:
+def cross(points, count, y, out):
     """Write where a polygon's outline crosses a row, from left to right; how often it does."""
     n: cython.int = 0
     for i in range(count):
@@ -34,17 +31,7 @@ def cross(points: cython.double[:, ::1], count: cython.int, y: cython.int, out: 
     return n
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def fill(
-    points: cython.double[:, ::1],
-    count: cython.int,
-    plane: cython.p_double,
-    tag: cython.int,
-    inverse_depth: cython.float[:, ::1],
-    tags: cython.int[:, ::1],
-) -> cython.void:
+def fill(points, count, plane, tag, inverse_depth, tags):
     """Fill one polygon, (count, 2) px in ``points``, where it is nearer than what is there.
 
     1/depth is linear in pixels: ``plane`` (3,) . (x, y, 1) is the inverse depth.

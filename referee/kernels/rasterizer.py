@@ -98,9 +98,12 @@ def draw_part(gain, view):
         if low > high or planes == 0:
             continue
         near, gained, more = view.near + start, view.gained + start, gain + start
-        take_surface(view.planes, planes, row, low, high, view.own)
+        three = three_of(view.planes, 0, planes, row)
+        if planes > 3:
+            take_surface(view.planes, planes, row, low, high, view.own)
         for column in range(low, high + 1, 8):
-            depth, claim, had = load(view.own + column), load(more + column), load(gained + column)
+            depth = load(view.own + column) if planes > 3 else depth_of(cython.address(three), column)
+            claim, had = load(more + column), load(gained + column)
             where = wins(depth, near, column, high)
             won = plus(won, only(where, minus(claim, had)))
             store(near + column, pick(where, depth, load(near + column)))
@@ -230,8 +233,9 @@ def empty(view):
     """Empty the maps where anything has been drawn."""
     for row in range(view.height):
         start = row * view.width
-        for column in range(view.from_col[row], view.to_col[row] + 1):
-            view.near[start + column] = view.gained[start + column] = 0
+        for column in range(view.from_col[row], view.to_col[row] + 1, 8):  # and on, into what is empty or will be
+            store(view.near + start + column, alike(0))
+            store(view.gained + start + column, alike(0))
         view.from_col[row], view.to_col[row] = view.width, -1
 
 

@@ -16,6 +16,7 @@ cdef enum:
     MOST_FACES = 40     # no part has more
     MOST_CORNERS = 72   # no part has more
     MOST_PIECES = 64    # no build that is searched has more
+    MOST_TURNED = 128   # so many parts are kept as they were turned last
 
 cdef struct Rules:  # referee/vision/search/rules.py says what each is, in which unit
     double touch_mm, seen_inset_mm, on_table_mm, foot_mm, same_level_mm, carried_mm, carrier_gap_mm, stacked_mm
@@ -50,7 +51,7 @@ cdef struct Edge:  # from a corner to another; the faces to its left and its rig
     i64 begin, end, left, right
 
 cdef struct Stances:
-    i64 count, samples
+    i64 table, count, samples  # no two tables have one number
     i64 *kind
     i64 *color
     truth *rare
@@ -68,8 +69,23 @@ cdef struct Stances:
     i64 *edge_at
     Rules rules
 
-cdef struct Corner:  # in the camera's frame, mm, and in the picture, px
-    double u, v, w, x, y
+cdef struct Corners:  # of a part, in the camera's frame, mm, and in the picture, px
+    double u[MOST_CORNERS]
+    double v[MOST_CORNERS]
+    double w[MOST_CORNERS]
+    double x[MOST_CORNERS]
+    double y[MOST_CORNERS]
+
+cdef struct Axes:  # a piece's own axes along the camera's x, y and z
+    Vector x, y, z
+
+cdef struct Turned:  # a part's corners about its piece's middle and its normals, along such axes
+    i64 table, part
+    Axes axes
+    double u[MOST_CORNERS]
+    double v[MOST_CORNERS]
+    double w[MOST_CORNERS]
+    Vector normals[MOST_FACES]
 
 cdef struct Plane:  # inverse depth: across * column + down * row + start
     float across, down, start
@@ -95,7 +111,8 @@ cdef struct View:
     i64 *left
     i64 *right
     Part *parts
-    Corner *corners
+    Corners *corners
+    Turned *turned
     Plane *planes
     truth *front
 
@@ -109,7 +126,7 @@ cdef class Gains:
 
 cdef class Maps:
     cdef readonly object near, gained, from_col, to_col
-    cdef object own, left, right, parts, corners, planes, front
+    cdef object own, left, right, parts, corners, turned, planes, front
     cdef View view
 
 cdef class Scene:

@@ -4,6 +4,8 @@ Made once and kept, so that a call costs nothing but its own arguments. Pieces o
 yaw): mm, radians. The picture so far is two maps: the inverse depth of the nearest piece and the evidence it claims.
 """
 
+from itertools import count
+
 import cython
 import numpy as np
 from cython.cimports.cpython.buffer import (
@@ -14,6 +16,7 @@ from cython.cimports.cpython.buffer import (
 )
 from cython.cimports.libc.math import cos, sin
 
+TABLES = count()
 NO_RULES = cython.declare(Rules)
 RULES = tuple(NO_RULES)
 """Names of the rules that kernels judge by."""
@@ -23,21 +26,22 @@ BUILT_FROM = REFEREE_SOURCES
 
 
 class StanceTable:
-    """All stances as arrays, ``Arrays`` of ``referee.vision.search.stances``, and the rules that they are judged by."""
+    """All ``stances`` (a ``Catalogue`` of ``referee.vision.search.stances``) with their ``solids``, as arrays, and the
+    rules that they are judged by. ``flat`` (s, 2): whether their lower, their upper side are level."""
 
-    def __init__(self, arrays, rules):
+    def __init__(self, stances, flat, solids, rules):
         """``rules`` by name, as ``Rules`` in ``scene.pxd`` has them. Raises ValueError where one is missing."""
-        self.arrays = arrays = type(arrays)(*map(np.ascontiguousarray, arrays))
-        s = cython.address(self.stances)
-        s.count, s.samples = arrays.lower.shape
-        s.kind, s.color, s.rare = indices(arrays.kind), indices(arrays.color), truths(arrays.rare)
-        s.size, s.level = cython.cast("Size *", doubles(arrays.size)), cython.cast("Level *", truths(arrays.flat))
-        s.lower, s.upper = doubles(arrays.lower), doubles(arrays.upper)
-        s.points = cython.cast("Vector *", doubles(arrays.points))
-        s.normals = cython.cast("Vector *", doubles(arrays.normals))
-        s.on_face, s.edges = indices(arrays.on_face), cython.cast("Edge *", indices(arrays.edges))
-        s.part_at, s.point_at = indices(arrays.part_at), indices(arrays.point_at)
-        s.face_at, s.edge_at = indices(arrays.face_at), indices(arrays.edge_at)
+        self.arrays, s = (stances, flat, solids), cython.address(self.stances)
+        s.table, (s.count, s.samples) = next(TABLES), stances.lower.shape
+        s.kind, s.color = indices(stances.kind), indices(stances.color)
+        s.rare, s.level = truths(stances.rare), cython.cast("Level *", truths(flat))
+        s.size = cython.cast("Size *", doubles(stances.size))
+        s.lower, s.upper = doubles(stances.lower), doubles(stances.upper)
+        s.points = cython.cast("Vector *", doubles(solids.points))
+        s.normals = cython.cast("Vector *", doubles(solids.normals))
+        s.on_face, s.edges = indices(solids.on_face), cython.cast("Edge *", indices(solids.edges))
+        s.part_at, s.point_at = indices(solids.part_at), indices(solids.point_at)
+        s.face_at, s.edge_at = indices(solids.face_at), indices(solids.edge_at)
         s.rules = rules
 
 
@@ -65,13 +69,15 @@ class Maps:
         self.from_col, self.to_col = np.full(height, width, np.int64), np.full(height, -1, np.int64)
         self.left, self.right = np.empty((2, MOST_PARTS, height), np.int64)
         self.parts, self.front = np.empty((MOST_PARTS, 3), np.int64), np.empty(MOST_FACES, np.bool_)
-        self.corners, self.planes = np.empty((MOST_CORNERS, 5)), np.empty((MOST_PARTS, MOST_FACES, 3), np.float32)
+        self.corners, self.planes = np.empty((5, MOST_CORNERS)), np.empty((MOST_PARTS, MOST_FACES, 3), np.float32)
+        self.turned = np.full((MOST_TURNED, cython.sizeof(Turned) // 8), -1, np.int64)
         v.height, v.width = height, width
         v.near, v.gained, v.own = floats(self.near), floats(self.gained), floats(self.own)
         v.from_col, v.to_col = indices(self.from_col), indices(self.to_col)
         v.left, v.right = indices(self.left), indices(self.right)
         v.parts, v.front = cython.cast("Part *", indices(self.parts)), truths(self.front)
-        v.corners = cython.cast("Corner *", doubles(self.corners))
+        v.corners = cython.cast("Corners *", doubles(self.corners))
+        v.turned = cython.cast("Turned *", indices(self.turned))
         v.planes = cython.cast("Plane *", floats(self.planes))
 
 

@@ -12,7 +12,7 @@ from referee.kernels.candidates import successors
 from referee.kernels.scans import scan_table
 from referee.vision.search import readings
 from referee.vision.search.beam_search import WIDE, WIDEST, BeamSearch, stock_of
-from referee.vision.search.canvas import Canvas, Reading, coarse, fit, to_build
+from referee.vision.search.canvas import Canvas, Reading, coarse, fits, to_build
 from referee.vision.search.stances import catalogue
 
 
@@ -70,7 +70,7 @@ def test_a_wider_beam_adds_to_a_narrower_one_what_it_would_find_alone(seen):
 
 def test_loose_pieces_of_an_empty_field_count_once(seen):
     empty = Reading(0.0, np.zeros((0, 5)), 1234.0)
-    assert fit(seen[0], empty).score == 0.0
+    assert fits(seen[0], [empty])[0].score == 0.0
 
 
 def _drawn(canvas, row):

@@ -18,7 +18,7 @@ from referee.vision.image.view import zone_view
 from referee.vision.observer import Observer
 from referee.vision.search import loose_pieces
 from referee.vision.search.beam_search import BeamSearch
-from referee.vision.search.canvas import Reading, canvas_of, coarse, fit, rescored
+from referee.vision.search.canvas import Reading, canvas_of, coarse, fits, rescored
 from referee.vision.search.readings import _missing
 from referee.vision.search.stances import catalogue
 from referee.vision.search.storeys import storeys
@@ -150,7 +150,7 @@ def test_a_tower_is_found_with_a_storey_slid_in_or_taken_away(rig):
         rows = [
             (cat.index[p.shape, p.color, ONE_RED.shapes[p.shape].canonical(p.pose)], p.x, p.y, p.z, 0) for p in pieces
         ]
-        return fit(canvas, Reading(0.0, np.array(rows), 0.0))
+        return fits(canvas, [Reading(0.0, np.array(rows), 0.0)])[0]
 
     lower = as_read(*(dataclasses.replace(p, z=p.z - 20.0, y=p.y + 30.0) for p in whole[1:]))
     found = storeys(canvas, lower)

@@ -143,12 +143,13 @@ def log_elsewhere(f: np.ndarray, outside: np.ndarray, palette: Palette) -> tuple
     palette's colours (k,) it has itself, as a wooden table has that of natural wood."""
     out = np.full(f.shape[:-1], _UNKNOWN + math.log(OUTSIDE_STRANGE), np.float32)
     shared = np.zeros(len(palette.names), bool)
+    peaks = -np.linalg.slogdet(palette.covariances)[1] / 2 - 1.5 * math.log(2 * math.pi)  # (k,) at each one's mean
     for mean, sd, share in frequent(f, outside):
         told = palette.log_density(mean[None].astype(np.float32))[:, 0]
         alike = told > _UNKNOWN + 1.0
         if share > (LARGE_SHARE if alike.any() else OUTSIDE_SHARE):
             out = log_sum(out, normal(f, mean, sd) + math.log(OUTSIDE_KNOWN * share))
-            shared |= alike & (told > _peaks(palette) - ALIKE_NATS)
+            shared |= alike & (told > peaks - ALIKE_NATS)
     return out, shared
 
 
@@ -361,8 +362,3 @@ def foreground(view: ZoneView, f: np.ndarray, empty: np.ndarray | None, shadows:
     out = np.zeros(paper.shape, np.uint8)
     out.flat[at] = 1
     return cv2.erode(out, np.ones((3, 3), np.uint8)) > 0
-
-
-def _peaks(palette: Palette) -> np.ndarray:
-    """(k,) log density of each colour at its mean."""
-    return -np.linalg.slogdet(palette.covariances)[1] / 2 - 1.5 * math.log(2 * math.pi)

@@ -136,7 +136,7 @@ class Reading:
     @cached_property
     def key(self) -> tuple:
         """Equal for readings of the same pieces in about the same places of the elevation."""
-        return tuple(sorted((int(p[0]), round(p[1] / 8), round(p[3] / 8)) for p in self.pieces))
+        return tuple(sorted((int(s), round(x / 8), round(z / 8)) for s, x, _, z, _ in self.pieces.tolist()))
 
 
 def canvas_of(view: ZoneView, evidence: Evidence, cat: Catalogue, field_mm: tuple[float, float] = FIELD) -> Canvas:
@@ -217,11 +217,6 @@ def fits(
     return [Reading(r.turn, b, score, r.origin) for r, b, score in zip(found, builds, scores, strict=True)]
 
 
-def fit(canvas: Canvas, reading: Reading, steps: tuple = QUICK, first: int = 0) -> Reading:
-    """``fits`` of one."""
-    return fits(canvas, [reading], steps, first)[0]
-
-
 def rescored(canvas: Canvas, r: Reading) -> Reading:
     """The reading with its score on this canvas."""
     got = canvas.draw(r) - crookedness(canvas, r)
@@ -237,19 +232,10 @@ def _pieces(cat: Catalogue, rows: np.ndarray, turn: float) -> tuple[Piece, ...]:
     """Pieces in the mat's frame of rows (n, 5) in one turned by ``turn`` radians."""
     c, s = math.cos(turn), math.sin(turn)
     pieces = []
-    for stance, x, y, z, yaw in rows:
+    for stance, x, y, z, yaw in rows.tolist():
         shape, color = cat.types[cat.kind[int(stance)]]
-        pieces.append(
-            Piece(
-                shape,
-                color,
-                cat.poses[int(stance)],
-                float(c * x - s * y),
-                float(s * x + c * y),
-                float(z),
-                math.degrees(yaw + turn),
-            )
-        )
+        at = c * x - s * y, s * x + c * y, z
+        pieces.append(Piece(shape, color, cat.poses[int(stance)], *at, math.degrees(yaw + turn)))
     return tuple(pieces)
 
 

@@ -7,7 +7,7 @@ from cards.pieces import Pose
 from referee.kernels import local_search
 from referee.vision.measured import measured
 from referee.vision.search.beam_search import TURNS_DEG
-from referee.vision.search.canvas import FINE, Canvas, Reading, fit, fits
+from referee.vision.search.canvas import FINE, Canvas, Reading, fits
 from referee.vision.search.stances import Catalogue
 
 PLACED_MM = measured((90.0, 40.0), "mm in x and y", "by hand: how far from the field's middle a whole build is tried")
@@ -41,7 +41,7 @@ def rigid(canvas: Canvas, card: Card | None, shown: list[Reading]) -> list[Readi
     rows[:, 1] += np.median(there[:, 1] - rows[:, 1])
     rows[:, 2] += np.median(there[:, 2])
     rows[:, 4] += np.median(there[:, 4])
-    return [fit(canvas, Reading(placed.turn, rows, 0.0, RIGID), FINE, len(rows))]
+    return fits(canvas, [Reading(placed.turn, rows, 0.0, RIGID)], FINE, len(rows))
 
 
 def card_rows(cat: Catalogue, card: Card) -> np.ndarray | None:

@@ -25,6 +25,7 @@ from referee.vision.search.canvas import (
     Reading,
     borrowed,
     coarse,
+    crookedness,
     fit_of,
     fits,
     prior_costs,
@@ -32,7 +33,7 @@ from referee.vision.search.canvas import (
     states_of,
 )
 from referee.vision.search.stances import Catalogue
-from referee.vision.search.storeys import LEANING_READINGS, STOREYS, crooked, storeys
+from referee.vision.search.storeys import CROOKED_NATS, LEANING_READINGS, STOREYS, storeys
 
 IMPROVED = measured((3, 6), "readings", "by hand: of what a search of WIDE and of WIDEST finds, so many improve")
 PIECES_BORROWED = measured((0, 1), "pieces", "by hand: so many may be borrowed on the way of either search")
@@ -134,8 +135,8 @@ def _explored(
             better = _of_the_box(small.cat, better)
             if _good(small, better + found):
                 break
-    if better and (not _good(small, better) or crooked(small, max(better, key=lambda r: r.score))):
-        lean = _distinct_readings(sorted(better, key=lambda r: -r.score), LEANING_READINGS)
+    lean = _distinct_readings(sorted(better, key=lambda r: -r.score), LEANING_READINGS)
+    if lean and (not _good(small, better) or crookedness(small, lean[0]) > CROOKED_NATS):
         raised = with_loose(small, [r for base in lean for r in storeys(small, base)], loose)
         better += [improve(beam, r, loose, history) for r in sorted(raised, key=lambda r: -r.score)[:STOREYS]]
     tried = _of_the_box(small.cat, history.fitted)

@@ -48,26 +48,6 @@ class Solids(NamedTuple):
     edge_at: np.ndarray
 
 
-class Arrays(NamedTuple):
-    """A catalogue as kernels take it (see ``Catalogue``, ``Solids``). ``flat`` (s, 2): lower, upper side are level."""
-
-    kind: np.ndarray
-    rare: np.ndarray
-    color: np.ndarray
-    size: np.ndarray
-    lower: np.ndarray
-    upper: np.ndarray
-    flat: np.ndarray
-    points: np.ndarray
-    normals: np.ndarray
-    on_face: np.ndarray
-    edges: np.ndarray
-    part_at: np.ndarray
-    point_at: np.ndarray
-    face_at: np.ndarray
-    edge_at: np.ndarray
-
-
 @dataclass(frozen=True)
 class Catalogue:
     """Stances as arrays over their index s.
@@ -140,8 +120,7 @@ class Catalogue:
 
     def _arrays(self, solids: Solids) -> scene.StanceTable:
         flat = np.stack([np.ptp(self.lower, axis=1) < FLAT_MM, np.ptp(self.upper, axis=1) < FLAT_MM], 1)
-        arrays = Arrays(self.kind, self.rare, self.color, self.size, self.lower, self.upper, flat, *solids)
-        return scene.StanceTable(arrays, RULES)
+        return scene.StanceTable(self, flat, Solids(*map(np.ascontiguousarray, solids)), RULES)
 
 
 def can_rest(shape: Shape, pose: Pose) -> bool:

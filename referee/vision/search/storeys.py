@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 
 from referee.vision.measured import measured
-from referee.vision.search.canvas import Canvas, Reading, crookedness, fits
+from referee.vision.search.canvas import Canvas, Reading, fits
 from referee.vision.search.rules import MAX_PIECES
 from referee.vision.search.stances import Catalogue
 
@@ -36,7 +36,8 @@ def storeys(canvas: Canvas, best: Reading) -> list[Reading]:
             continue
         for s in usual:
             rows = _lifted(pieces, above, i, cat.size[s, 2], eye)
-            trials.append(np.insert(rows, i, (s, *rows[i, 1:3], feet[i] + cat.size[s, 2] / 2, pieces[i, 4]), 0))
+            below = s, *rows[i, 1:3], feet[i] + cat.size[s, 2] / 2, pieces[i, 4]
+            trials.append(np.concatenate([rows[:i], [below], rows[i:]]))
         if len(pieces) < MAX_PIECES:
             trials += _in_two(cat, pieces, i, above, free, eye)
     if len(pieces) > 1 and feet[1] > 1.0:
@@ -63,7 +64,7 @@ def _in_two(
         rows = _lifted(pieces, higher, i, low_mm + top_mm - cat.size[own, 2], eye)
         rows[i] = low, *pieces[i, 1:3], foot + low_mm / 2, pieces[i, 4]
         upper = top, *pieces[i, 1:3], foot + low_mm + top_mm / 2, pieces[i, 4]
-        trials.append(np.insert(rows, i + 1, upper, 0))
+        trials.append(np.concatenate([rows[: i + 1], [upper], rows[i + 1 :]]))
     return trials
 
 
@@ -74,8 +75,3 @@ def _lifted(pieces: np.ndarray, which: np.ndarray, i: int, by_mm: float, eye: np
     rows[which, 1:3] += by_mm / (pieces[i, 3] - eye[2]) * (pieces[i, 1:3] - eye[:2])
     rows[which, 3] += by_mm
     return rows
-
-
-def crooked(canvas: Canvas, reading: Reading) -> bool:
-    """Whether a reading's build is out of line or would topple."""
-    return crookedness(canvas, reading) > CROOKED_NATS
