@@ -4,7 +4,6 @@ Each owns one reader thread. It opens the source, hands every frame to the liste
 in ``latest``, and opens the source again when it fails; until then ``latest`` raises DeviceLost.
 """
 
-import itertools
 import math
 import mmap
 import statistics
@@ -28,10 +27,25 @@ RETRY_S = 0.7
 
 URL_TIMEOUT_MS = 4000
 HISTORY = 40
-"""Frames over which the frame clock is fitted: over a second at 30 a second."""
+"""Frames over which their rate is taken: over a second at 30 a second."""
 
-STAMPS = 240
-"""Frames by which a stream's stamps are held against its arrivals: eight seconds at 30 a second."""
+EVEN_FRAMES = 12
+"""From so many arrivals on the frames' rate is known."""
+
+RATE_FRAMES = 6
+"""Over so many frames the rate is taken, again and again: those that come in pairs or threes come evenly over six."""
+
+UNEVEN_S = 0.2
+"""By so much a frame may be late while the rate is not known."""
+
+PAUSED_S, IN_TIME_FRAMES = 0.5, 3
+"""A frame that is later than this came after a pause; if so many after it take their time, nothing was waiting."""
+
+BACKLOG_S, OPENING_S = 0.015, 3.0
+"""As a stream is opened, frames that follow one another sooner were made a while ago and are left out, for so long."""
+
+STAMPS = 100
+"""Frames by which a stream's stamps are held against its arrivals: three seconds at 30 a second."""
 
 EARLY = 0.25
 """A frame counts as the next but one when it is later than 0.75 periods after the next was due."""
@@ -43,8 +57,9 @@ come, and its ``use_wallclock_as_timestamps`` is the arrival as well, rounded to
 WIRE_S = (0.005, 0.035)
 """From exposure to arrival of a webcam's frame: at least its transfer, at most one frame at 30 a second."""
 
-NETWORK_S = (0.02, 0.5)
-"""The same for a network camera, which encodes, buffers and sends first."""
+NETWORK_S = (0.0, 0.28)
+"""The same for a network camera, which encodes and sends first, when nothing holds the frame up. On one machine
+GStreamer's RTSP server takes 0.001 to 0.155 s."""
 
 STAMPED_WITHIN_S = 1.0
 """A webcam's stamp that is at most so old by the monotonic clock is by that clock."""
@@ -62,35 +77,46 @@ def empty_picture(height: int, width: int) -> np.ndarray:
     return np.frombuffer(mmap.mmap(-1, height * width * 3), np.uint8).reshape(height, width, 3)
 
 
-class FrameClock:
-    """When frames of an even rate were exposed, from when they arrived: delays on the way only ever add."""
+class LateArrivals:
+    """By how much a frame may have been held up: it came so long after the line that the last frames' even rate draws
+    through the quickest of them. Frames may also have been left out meanwhile, so this is a bound."""
 
     def __init__(self) -> None:
-        self._seen: deque[tuple[int, float]] = deque(maxlen=HISTORY)
+        self._arrived: deque[float] = deque(maxlen=HISTORY)
+        self._before_s = self._late_s = 0.0
+        self._in_time = 0
+
+    def late_s(self, arrived_s: float) -> float:
+        """At most so many seconds for the frame that arrived now (host seconds)."""
+        since_s, self._before_s = arrived_s - self._before_s, arrived_s
+        if self._late_s > 0:
+            self._late_s += since_s - self._period_s()
+            self._in_time = 0 if since_s < self._period_s() / 2 else self._in_time + 1
+            if self._late_s > 0 and self._in_time < IN_TIME_FRAMES:
+                return self._late_s
+            self._arrived.clear()
+        self._arrived.append(arrived_s)
+        late_s = UNEVEN_S
+        if len(self._arrived) >= EVEN_FRAMES:
+            period_s, newest = self._period_s(), len(self._arrived) - 1
+            late_s = arrived_s - min(at + (newest - n) * period_s for n, at in enumerate(self._arrived))
+        self._late_s, self._in_time = (late_s if late_s > PAUSED_S else 0.0), 0
+        return late_s
 
     @property
-    def period_s(self) -> float | None:
-        """Seconds from frame to frame; None before it is known."""
-        if len(self._seen) < 12:
-            return None
-        gaps = [(b[1] - a[1]) / (b[0] - a[0]) for a, b in itertools.pairwise(self._seen)]
-        return max(statistics.median(gaps), 1e-3)
+    def starts_anew(self) -> bool:
+        """Whether the newest frame is the first of an even rate: of the source, or after a pause."""
+        return len(self._arrived) == 1
 
-    def earliest_s(self, arrived_s: float) -> float:
-        """The earliest that the arrivals of the last frames allow for the one that arrived now (host seconds)."""
-        number, period = (self._seen[-1][0] + 1 if self._seen else 0), self.period_s
-        if period is not None:
-            number += max(0, math.floor((arrived_s - self._earliest(number, period)) / period + EARLY))
-        self._seen.append((number, arrived_s))
-        return arrived_s if period is None else min(arrived_s, self._earliest(number, period))
-
-    def _earliest(self, number: int, period: float) -> float:
-        """When a frame of that number could have come at the earliest, by the last frames' arrivals."""
-        return min(at + (number - n) * period for n, at in list(self._seen)[-6:])
+    def _period_s(self) -> float:
+        arrived = list(self._arrived)
+        spans = zip(arrived, arrived[RATE_FRAMES:], strict=False)
+        return statistics.median((b - a) / RATE_FRAMES for a, b in spans)
 
     def restart(self) -> None:
         """The source was opened again: its rate may be another."""
-        self._seen.clear()
+        self._arrived.clear()
+        self._late_s = 0.0
 
 
 class FrameCounter:
@@ -238,7 +264,7 @@ class VideoCamera(ThreadedCamera):
     def __init__(self, source: int | str, clock: Clock, size: tuple[int, int] = (1280, 720)) -> None:
         super().__init__(str(source), clock)
         self._source, self._size = source, size
-        self._times, self._counter = FrameClock(), FrameCounter()
+        self._late, self._counter = LateArrivals(), FrameCounter()
         self._latency_s = NETWORK_S if isinstance(source, str) else WIRE_S
         self._tie = FrameTie(self._latency_s, window=STAMPS)
         self._error_s = self._latency_s[1]
@@ -252,18 +278,22 @@ class VideoCamera(ThreadedCamera):
 
     @property
     def frame_error_s(self) -> float:
-        """Half of what the latency may vary, and what the driver's clock may drift."""
+        """Half of what the latency may vary, and what the driver's clock may drift or the line hold up."""
         return round(self._error_s, 4)
 
     def _placed(self, stamp_us: int, arrived_s: float) -> tuple[int, float]:
         """The frame's number, and the host time of its exposure: by the driver's own time stamp where it has one that
         runs as the arrivals do, else by arrival."""
         low_s, high_s = self._latency_s
-        earliest_s = self._times.earliest_s(arrived_s) if isinstance(self._source, int) else arrived_s
+        late_s, latest_s = self._late.late_s(arrived_s), arrived_s - low_s
+        if self._late.starts_anew:
+            self._tie.clear()
         if not self._stamped(stamp_us, arrived_s):
-            self._error_s = (high_s - low_s) / 2
-            return self._counter.count(0), earliest_s - (low_s + high_s) / 2
+            self._error_s = (high_s - low_s + late_s) / 2
+            return self._counter.count(0), latest_s - self._error_s
         at_s, self._error_s = self._tie.to_host(stamp_us)
+        if latest_s - at_s > PAUSED_S:  # it was held up, or the stamps count frames and none were made for a while
+            at_s, self._error_s = (at_s + latest_s) / 2, self._error_s + (latest_s - at_s) / 2
         return self._counter.count(stamp_us), at_s
 
     def _stamped(self, stamp_us: int, arrived_s: float) -> bool:
@@ -278,6 +308,7 @@ class VideoCamera(ThreadedCamera):
         if isinstance(self._source, str):
             limits = [cv2.CAP_PROP_OPEN_TIMEOUT_MSEC, URL_TIMEOUT_MS]
             limits += [cv2.CAP_PROP_READ_TIMEOUT_MSEC, URL_TIMEOUT_MS]
+            limits += [cv2.CAP_PROP_N_THREADS, 1]  # each more holds back a frame
             return cv2.VideoCapture(self._source, cv2.CAP_FFMPEG, limits)
         quiet = cv2.utils.logging.setLogLevel(cv2.utils.logging.LOG_LEVEL_SILENT)  # we say ourselves what is wrong
         try:
@@ -295,11 +326,17 @@ class VideoCamera(ThreadedCamera):
         capture = self._open()
         if not capture.isOpened():
             self._lose(sentence("camera_shut"))
-        self._times.restart()
+        self._late.restart()
         self._counter.restart()
+        before_s = opened_s = self.clock.now_s()
+        backlog = isinstance(self._source, str)
         while capture.isOpened() and not self._closing.is_set():
             there = capture.grab()
             arrived_s = self.clock.now_s()
+            backlog = backlog and arrived_s < before_s + BACKLOG_S and arrived_s < opened_s + OPENING_S
+            before_s = arrived_s
+            if there and backlog:
+                continue
             image = capture.retrieve()[1] if there else None
             if image is None:
                 self._lose(sentence("camera_ended"))

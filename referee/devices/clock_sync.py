@@ -29,7 +29,7 @@ MOST_SPAN = 0.99
 WANDER = 600e-6  # how much the rate may change unseen: a resonator that warms up, NTP's slew where STEADY is None
 SAMPLES = 40  # five seconds of round trips
 LEAST_OF_RATE = 15  # frames on either side by which a camera's rate is told
-SLIP_S, SLIP_SHARE = 0.05, 0.02  # by hand: arrivals of a busy host may move by so much; a crystal keeps 0.1 %
+SLIP_S, SLIP_SHARE = 0.02, 0.01  # by hand: arrivals of a busy host may move by so much; a crystal keeps 0.1 %
 
 
 @dataclass(frozen=True)
@@ -164,6 +164,10 @@ class FrameTie:
         if self._late and frame_us <= self._late[-1][0]:
             self._late.clear()  # the camera was restarted
         self._late.append((frame_us, arrived_s - self._latency[0]))
+
+    def clear(self) -> None:
+        """Forget everything: the frame times may have stood still."""
+        self._late.clear()
 
     def keeps_time(self) -> bool:
         """Whether the frame times run as the host's clock does, by the quickest arrivals of the older and of the newer

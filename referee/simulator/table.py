@@ -43,12 +43,13 @@ NOISES = 6
 class Hand:
     """A hand with tongs, mm in its mat's frame: ``tip`` between the tongs' ends, ``open_mm`` apart.
 
-    A ``bare`` one has none, and its fingers are at the tip; a ``left`` one comes from the other shoulder.
+    A ``bare`` one has none, and its fingers are at the tip; a ``left`` one comes from the other shoulder, and one of
+    somebody who does not sit at the mat from the ``shoulder`` given.
     """
 
     tip: tuple[float, float, float]
     open_mm: float = 34.0
-    wrist: tuple[float, float, float] | None = None
+    shoulder: tuple[float, float, float] | None = None
     bare: bool = False
     left: bool = False
 
@@ -217,7 +218,7 @@ class TableSim:
         tip = np.array(hand.tip)
         side_sign = -1.0 if hand.left else 1.0
         fist = tip + (np.array((0.0, -22.0, 12.0)) if hand.bare else np.array((18.0 * side_sign, -95.0, 62.0)))
-        shoulder = np.array((60.0 if not hand.left else -130.0, -560.0, 190.0))
+        shoulder = np.array(hand.shoulder or (60.0 if not hand.left else -130.0, -560.0, 190.0))
         side, grip = np.array((hand.open_mm / 2, 0, 0)), np.array((6.0, 0, 0))
         skin, wood = linear(np.array(self.skins[n])), linear(np.array(TONGS))
         cuff = fist + 0.12 * (shoulder - fist)

@@ -19,7 +19,7 @@ from staged import (
     StagedSession,
     between,
     changes,
-    every_third,
+    every_nth,
     finishing_late,
     gripped,
     hand_in_the_way,
@@ -173,5 +173,5 @@ def test_frames_that_were_on_their_way_at_the_press_show_the_build_at_the_press(
 
 
 def test_a_clean_stop_at_three_frames_a_second_is_judged_as_ever(any_stage):
-    state = play(any_stage, every_third(untouched(any_stage, any_stage.full)))
+    state = play(any_stage, every_nth(untouched(any_stage, any_stage.full), 3))
     assert state.award[0] == state.seats[any_stage.caller]

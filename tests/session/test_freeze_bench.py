@@ -9,15 +9,15 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from bench_freeze import AFTER, CHEATS, KNOCKS, Duel, is_wrong, row, table_of
+from bench_freeze import AFTER, STAGINGS, Duel, drawn, is_wrong, row, table_of
 
 OWN = "own hand knocks it over"
 
 
 def test_an_own_hand_that_comes_after_the_judged_view_costs_no_card_and_no_neighbours_wins_one():
     assert is_wrong(OWN, "caller", after_the_view=False) and not is_wrong(OWN, "caller", after_the_view=True)
-    assert not any(is_wrong(name, "human", after) for name in CHEATS for after in (False, True))
-    for name in KNOCKS:
+    assert not any(is_wrong(name, "human", after) for name in STAGINGS for after in (False, True))
+    for name in (name for name, staging in STAGINGS.items() if staging.knocks):
         assert is_wrong(name, "other", after_the_view=True)  # the build was right in both views
         assert name == OWN or is_wrong(name, "other", after_the_view=False)
 
@@ -25,9 +25,16 @@ def test_an_own_hand_that_comes_after_the_judged_view_costs_no_card_and_no_neigh
 def test_every_duel_is_in_one_line_of_the_table():
     duel = {"staging": OWN, "whom": "caller", "wrong": False, "held up": False}
     told = table_of([duel | {"after the view": True}, duel | {"after the view": False, "wrong": True}]).splitlines()
-    lines = {line[:36].strip(): line[36:].split() for line in told}
+    lines = {line[:38].strip(): line[38:].split() for line in told}
     assert lines[AFTER] == ["1", "1", "0", "0", "0", "0"]
     assert lines[OWN] == ["1", "1", "0", "0", "1", "0"]
+
+
+def test_a_duel_is_drawn_by_its_number_and_rigs_come_in_turn():
+    duels = [drawn(OWN, n, 3) for n in range(60)]
+    assert duels == [drawn(OWN, n, 3) for n in range(60)] and len({*map(str, duels)}) > 50
+    assert [d.seed for d in duels] == sorted(d.seed for d in duels) and len({d.seed for d in duels}) == 12
+    assert {d.step for d in duels} == {1, 2, 3} and {d.caller for d in duels} == {"A", "B"}
 
 
 @pytest.mark.slow
