@@ -276,15 +276,6 @@ def _events(attempt: Attempt, story: Mapping) -> list[tuple[float, str, str]]:
         text = f"proposed foul: {seen_foul(foul['kind'], foul['zone'])}{whose}, {100 * foul['sure']:.0f} % sure"
         found.append((foul["seconds"], foul["zone"], text))
     found += [(row["seconds"], row["zone"], f"finding: {FINDING[row['finding']]}") for row in story.get("findings", ())]
-    for fall in story["falls"]:
-        by = "touched by a moving hand or tongs" if fall["touching"] else f"hand or tongs: {fall['hand']}"
-        found.append(
-            (
-                fall["seconds"],
-                fall["zone"],
-                f"first motion after Stop, +{fall['after_press_s']:.2f} s, {fall['moved_mm']:.1f} mm, {by}",
-            )
-        )
     return found
 
 

@@ -1,4 +1,4 @@
-"""Recorded duels read and judged again: timelines, falls, whole archives, imported videos, regression cases.
+"""Recorded duels read and judged again: timelines, whole archives, imported videos, regression cases.
 
 ``timeline`` tells what happened (``tracks`` follows each field, ``placements`` finds the pieces, ``fall`` the first
 motion after the press); ``rejudge`` judges one attempt again, ``batch`` an archive (both cores, or a Dask cluster;

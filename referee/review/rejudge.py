@@ -28,12 +28,10 @@ from referee.match.verdict import zone_verdict
 from referee.recording import Attempt, load_attempt
 from referee.recording.errors import BadAttempt
 from referee.recording.writer import pixel_hash
-from referee.review.fall import findings
 from referee.review.observer import observer_of
 from referee.review.options import RejudgeOptions, files_used, is_unjudged
 from referee.review.stop_ruling import Row, judge_both_views, name_of, rules_of
 from referee.review.stop_watch import watch_stop
-from referee.review.timeline import timeline
 
 
 def judge_again(folder: str, options: RejudgeOptions) -> dict:
@@ -101,6 +99,8 @@ def _now(
     found = _watched(attempt) if options.watch else attempt.meta.get("findings") or {}
     return both_views(attempt, settled, found, lambda zone: press_row(attempt, zone, card, options, settled[zone]))
 
+
+FELL = "fell_after_stop"
 
 Found = Mapping[str, Sequence[str]]
 """Zone -> findings."""
@@ -211,11 +211,10 @@ def _reconsidered(row: dict, before: Sequence[Reason], after: Sequence[Reason]) 
 
 def _watched(attempt: Attempt) -> dict[str, list[str]]:
     """The findings with those about a fall read from the video anew."""
-    recorded = {
-        z: [f for f in names if f != "fell_after_stop"] for z, names in (attempt.meta.get("findings") or {}).items()
-    }
-    fallen = findings([f for f in timeline(attempt).falls if attempt.caller in (None, f.zone)])
-    return {z: [*recorded.get(z, ()), *fallen.get(z, ())] for z in sorted({*recorded, *fallen})}
+    recorded, now = attempt.meta.get("findings") or {}, judge_both_views(attempt, watch_stop(attempt)).findings
+    names = {z: [f for f in recorded.get(z, ()) if f != FELL] for z in sorted({*recorded, *now})}
+    found = {z: [*of, *(f for f in now.get(z, ()) if f == FELL)] for z, of in names.items()}
+    return {z: of for z, of in found.items() if of or z in recorded}
 
 
 def award(

@@ -13,7 +13,6 @@ import skimage as ski
 
 from referee.recording import Attempt
 from referee.recording.folder import sha256, write_json
-from referee.review.fall import Fall, first_move
 from referee.review.patches import TOGETHER_S
 from referee.review.placements import PlacedPiece, name_shapes, placed
 from referee.review.seen_fouls import seen_fouls
@@ -21,7 +20,7 @@ from referee.review.stop_ruling import stop_findings
 from referee.review.tracks import SCALE, ZoneTrack, watch
 
 CACHE = ".timeline.json"
-VERSION = 9
+VERSION = 10
 """Raise when the reading changes, so that stored time lines are read anew."""
 
 HAND_MM2, HAND_LONG_MM = 200.0, 100.0
@@ -37,15 +36,14 @@ HAND_GAP_S = 0.25
 
 @dataclass(frozen=True, eq=False)
 class Timeline:
-    """Zone -> pieces placed until the Stop, and (in, out) seconds of hands; falls after it, by time."""
+    """Zone -> pieces placed until the Stop, and (in, out) seconds of hands."""
 
     placed: Mapping[str, list[PlacedPiece]]
     hands: Mapping[str, list[tuple[float, float]]]
-    falls: list[Fall]
     go_s: float = 0.0
 
     def to_json(self) -> dict:
-        """``{"zones": {zone: {"placed", "hands", "first_touch"}}, "falls": [...]}``."""
+        """``{"zones": {zone: {"placed", "hands", "first_touch"}}}``."""
         zones = {
             z: {
                 "placed": [p.to_json() for p in rows],
@@ -54,7 +52,7 @@ class Timeline:
             }
             for z, rows in sorted(self.placed.items())
         }
-        return {"version": VERSION, "zones": zones, "falls": [f.to_json() for f in self.falls]}
+        return {"version": VERSION, "zones": zones}
 
     def _first_touch(self, zone: str, rows: Sequence[PlacedPiece]) -> float | None:
         """When the first hand came over the field after the go: that which carries the first piece."""
@@ -68,11 +66,7 @@ def timeline(attempt: Attempt, tick: Callable[[], object] = lambda: None) -> Tim
     strips = watch(attempt, tick)
     go, stop = attempt.go_s or 0.0, math.inf if attempt.stop_s is None else attempt.stop_s
     found = {z: _named(attempt, z, s, placed(s, attempt.piece_set, go, stop)) for z, s in strips.items()}
-    standing = {z: np.any([p.mask for p in rows] or [strips[z].field & False], axis=0) for z, rows in found.items()}
-    over = {z: hands(s, found[z]) for z, s in strips.items()}
-    # Who did not call Stop may be at work a moment longer: what that hand moves is no fall of a build that stood.
-    falls = [f for f in first_move(attempt, strips, standing) if f.zone == attempt.caller or f.hand != "moving"]
-    return Timeline(found, over, falls, go)
+    return Timeline(found, {z: hands(s, found[z]) for z, s in strips.items()}, go)
 
 
 def _named(attempt: Attempt, zone: str, strip: ZoneTrack, found: list[PlacedPiece]) -> list[PlacedPiece]:

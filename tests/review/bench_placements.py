@@ -64,7 +64,7 @@ def read(folder: Path, truth: dict) -> tuple[list[float], int, int, list[str]]:
         unfinished = len(rows) - len(true)
         invented += max(0, len(found) - unfinished)
     told = [row["finding"] for row in stop_findings(attempt) if row["finding"] in TOUCHES]
-    return errors, missed, invented, told + ["touched in a fall" for fall in story.falls if fall.touching]
+    return errors, missed, invented, told
 
 
 def main() -> int:

@@ -29,7 +29,6 @@ STORY = {
         },
         "B": {"placed": [], "hands": [], "first_touch": None},
     },
-    "falls": [],
 }
 """A time line that is there already, so that looking at the page starts no work."""
 

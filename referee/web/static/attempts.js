@@ -172,10 +172,6 @@ function rows() {
       found.push({ at: from, zone, text: words.handIn }, { at: to, zone, text: words.handOut });
     }
   }
-  for (const fall of story.timeline.falls || []) {
-    const touch = fall.touching ? words.touching : words.untouched;
-    found.push({ at: fall.seconds, zone: fall.zone, text: `${words.fall} (+${number(fall.after_press_s, 2)} s): ${number(fall.moved_mm, 1)} mm, ${touch}` });
-  }
   for (const foul of story.timeline.fouls || []) {
     const who = foul.culprit && foul.culprit !== foul.zone ? ` (${foul.culprit})` : "";
     found.push({ at: foul.seconds, zone: foul.zone, text: `⚑ ${wordOf({ name: foul.kind })}${who}, ${Math.round(100 * foul.sure)} %`, clip: true });
@@ -207,10 +203,6 @@ function drawLine() {
   });
   for (const mark of story.marks) {
     draw("line", { class: `mark mark-${mark.name}`, x1: x(mark.seconds), x2: x(mark.seconds), y1: 0, y2: 140 }, wordOf(mark));
-  }
-  for (const fall of story.timeline.falls || []) {
-    const at = Number(x(fall.seconds));
-    draw("path", { class: "fall", d: `M ${at - 9} 4 L ${at + 9} 4 L ${at} 22 Z` }, words.fall);
   }
   for (const foul of story.timeline.fouls || []) {
     const at = Number(x(foul.seconds));
