@@ -139,6 +139,11 @@ def test_a_bad_palette_is_refused_with_its_fault(tmp_path, change, fault):
     assert "palette.json" in str(raised.value) and "\n" not in str(raised.value)
 
 
+def test_a_palette_that_is_not_there_is_said_to_be_missing(tmp_path):
+    with pytest.raises(BadPalette, match=r"palette\.json: No such file"):
+        load_palette(tmp_path / "palette.json")
+
+
 def test_tilt_by_hand():
     """A camera 300 mm up and 400 mm away looks down at atan(3/4) = 36.87 degrees."""
     rotation = np.diag([1.0, -1, -1])
