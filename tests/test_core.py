@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import pytest
 
 from referee import core
-from referee.core import Command, Decider, Needed, State, apply_event, decide, fold, next_phase
+from referee.core import Command, Decider, Needed, State, apply_event, decide, fold, next_phase, seed_hash, shuffled
 from referee.errors import IllegalCommand
 from referee.events import Event
 
@@ -149,3 +149,22 @@ def test_what_the_table_does_not_allow_is_refused(kind, phase):
 def test_the_number_of_events_is_counted_from_the_state_before():
     event = Event("added", step=9)
     assert core.count_event(Counter(5), Counter(seq=3), event) == Counter(5, seq=4, step=9)
+
+
+def test_a_seed_is_promised_by_the_sha256_of_its_digits():
+    """As ``printf 42 | sha256sum`` prints it."""
+    assert seed_hash(42) == "73475cb40a568e8da8a045ced110137e159f890ac4da883b6b17dc651b3a8049"
+
+
+@pytest.mark.parametrize(
+    ("cards", "seed", "name", "order"),
+    [
+        ("abcde", 42, "pile", "ebcda"),
+        ("edcba", 42, "pile", "ebcda"),  # whatever order they came in
+        ("abcde", 43, "pile", "ceabd"),
+        ("abcde", 42, 2, "cadbe"),
+        ("", 42, "pile", ""),
+    ],
+)
+def test_a_seed_shuffles_the_same_for_ever(cards, seed, name, order):
+    assert "".join(shuffled(cards, seed, name)) == order

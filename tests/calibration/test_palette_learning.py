@@ -73,6 +73,7 @@ def test_features_are_the_logarithms_of_the_light():
         ("#f0c0c0", False),  # too red
         ("#c0f0c0", False),  # too green
         ("#c8d0ff", False),  # too blue
+        ("#f0e8cc", False),  # a little too yellow
         ("#f0e8a0", False),  # too yellow
     ],
 )
@@ -93,12 +94,13 @@ def test_a_handful_of_pixels_is_the_least_that_teaches():
     assert enough.means == pytest.approx(nominal(PIECES, HAZES[-1]).means)
 
 
-@pytest.mark.parametrize("sd", [(0.3, 0.2, 0.2), (0.5, 0.1, 0.3)])
-def test_the_spread_of_a_colour_is_learnt(sd):
-    """That of the pixels, and half of the least variance beside it, since neighbours err together."""
+@pytest.mark.parametrize(("sd", "near"), [((0.3, 0.2, 0.2), 0.15), ((0.5, 0.1, 0.3), 0.15), ((0.1, 0.05, 0.05), 0.05)])
+def test_the_spread_of_a_colour_is_learnt(sd, near):
+    """That of the pixels, the usual one as 150 of them, and half of the least variance, since neighbours err together."""
     learnt = learn(PIECES, clouds(NOMINAL.means, sd, 8000))
-    want = np.square(sd) + np.square((0.18, 0.09, 0.09)) / 2
-    assert [np.diag(c) for c in learnt.covariances] == [pytest.approx(want, rel=0.15)] * len(learnt.names)
+    own = (8000 * np.square(sd) + 150 * np.square((0.45, 0.28, 0.28))) / 8150
+    want = own + np.square((0.18, 0.09, 0.09)) / 2
+    assert [np.diag(c) for c in learnt.covariances] == [pytest.approx(want, rel=near)] * len(learnt.names)
 
 
 def test_a_mean_stays_near_the_nominal_one_while_few_pixels_speak_for_another():
@@ -228,8 +230,8 @@ def test_pieces_of_bare_wood_have_no_wear():
 def test_few_pixels_show_no_wear():
     pixels = worn(0.2)
     some = pixels[:: len(pixels) // LEAST_INNER]
-    assert learn_wear(NOMINAL, PIECES, some[: LEAST_INNER - 1]) is NOMINAL
-    assert learn_wear(NOMINAL, PIECES, some[:LEAST_INNER]) is not NOMINAL
+    assert learn_wear(NOMINAL, PIECES, some[:999]) is NOMINAL
+    assert learn_wear(NOMINAL, PIECES, some[:1000]) is not NOMINAL
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,7 @@ from cards.pieces import builtin_piece_set, parse_piece_set
 
 PIECES = builtin_piece_set()
 WHITE = np.array([0.8, 0.8, 0.8])
+PINK = {"colors": {"pink": {"mean": [0, 0, 0], "covariance": np.eye(3).tolist()}}}
 
 
 def codes(linear: np.ndarray) -> np.ndarray:
@@ -128,7 +129,10 @@ def test_a_palette_is_read_back(tmp_path):
         ),
         ({"colors": {"red": {"mean": [0, 0, 0]}}}, "not a palette"),
         ({"colors": {"red": {"mean": [0, 0, 0], "covariance": [[0] * 3] * 3}}}, "not a palette"),
-        ({"colors": {"pink": {"mean": [0, 0, 0], "covariance": np.eye(3).tolist()}}}, "the piece set has red"),
+        (
+            {"colors": {"pink": {"mean": [0, 0, 0], "covariance": np.eye(3).tolist()}}},
+            "colours are pink, .* has red, blue, green, orange$",
+        ),
     ],
 )
 def test_a_bad_palette_is_refused_with_its_fault(tmp_path, change, fault):
@@ -137,6 +141,12 @@ def test_a_bad_palette_is_refused_with_its_fault(tmp_path, change, fault):
     with pytest.raises(BadPalette, match=fault) as raised:
         load_palette(path, PIECES)
     assert "palette.json" in str(raised.value) and "\n" not in str(raised.value)
+
+
+def test_what_is_no_text_is_no_palette(tmp_path):
+    (tmp_path / "palette.json").write_bytes(b"\xff")
+    with pytest.raises(BadPalette, match=r"not a palette \('utf-8' codec"):
+        load_palette(tmp_path / "palette.json")
 
 
 def test_a_palette_that_is_not_there_is_said_to_be_missing(tmp_path):
