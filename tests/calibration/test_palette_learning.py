@@ -96,7 +96,7 @@ def test_a_handful_of_pixels_is_the_least_that_teaches():
 
 @pytest.mark.parametrize(("sd", "near"), [((0.3, 0.2, 0.2), 0.15), ((0.5, 0.1, 0.3), 0.15), ((0.1, 0.05, 0.05), 0.05)])
 def test_the_spread_of_a_colour_is_learnt(sd, near):
-    """That of the pixels, the usual one as 150 of them, and half of the least variance, since neighbours err together."""
+    """That of the pixels, of the usual one as 150 of them, and half of the least variance: neighbours err together."""
     learnt = learn(PIECES, clouds(NOMINAL.means, sd, 8000))
     own = (8000 * np.square(sd) + 150 * np.square((0.45, 0.28, 0.28))) / 8150
     want = own + np.square((0.18, 0.09, 0.09)) / 2
