@@ -272,7 +272,7 @@ def arrivals(kind, fps, frames=400, seed=4):
 def test_a_stream_is_placed_within_its_bound_and_loses_nothing_that_was_not_lost(
     monkeypatch, source, stamps, kind, fps
 ):
-    monkeypatch.setattr(VideoCamera, "_start", lambda self: None)
+    monkeypatch.setattr(VideoCamera, "start", lambda self: None)
     camera = VideoCamera(SOURCES[source], CLOCK)
     for n, (exposed_s, arrived_s) in enumerate(arrivals(kind, fps)):
         number, at_s = camera._placed(STAMPS[stamps](n, exposed_s), arrived_s)
@@ -285,7 +285,7 @@ def test_a_stream_is_placed_within_its_bound_and_loses_nothing_that_was_not_lost
 @pytest.mark.parametrize("stamps", STAMPS)
 @pytest.mark.parametrize("source", ["RTSP", "MJPEG"])
 def test_the_told_bound_of_a_quick_stream_that_comes_evenly_is_a_seventh_of_a_second(monkeypatch, source, stamps, fps):
-    monkeypatch.setattr(VideoCamera, "_start", lambda self: None)
+    monkeypatch.setattr(VideoCamera, "start", lambda self: None)
     camera = VideoCamera(SOURCES[source], CLOCK)
     bounds = []
     for n, (exposed_s, arrived_s) in enumerate(arrivals("evenly", fps)):
@@ -297,7 +297,7 @@ def test_the_told_bound_of_a_quick_stream_that_comes_evenly_is_a_seventh_of_a_se
 @pytest.mark.parametrize("kind", ["evenly", "jittered"])
 @pytest.mark.parametrize("off", [0.97, 0.985, 0.995, 1.005, 1.015, 1.03])
 def test_stamps_that_run_more_than_a_hundredth_off_are_not_gone_by(monkeypatch, off, kind):
-    monkeypatch.setattr(VideoCamera, "_start", lambda self: None)
+    monkeypatch.setattr(VideoCamera, "start", lambda self: None)
     camera = VideoCamera(SOURCES["RTSP"], CLOCK)
     for n, (exposed_s, arrived_s) in enumerate(arrivals(kind, 25, 2000)):
         _, at_s = camera._placed(round((5 + n / 25 * off) * 1e6), arrived_s)
@@ -307,7 +307,7 @@ def test_stamps_that_run_more_than_a_hundredth_off_are_not_gone_by(monkeypatch, 
 @pytest.mark.parametrize("stamps", ["true stamps", "no stamps"])
 @pytest.mark.parametrize("kind", ["evenly", "jittered", "in pairs"])
 def test_a_webcam_whose_frames_arrive_unevenly_loses_none(monkeypatch, kind, stamps):
-    monkeypatch.setattr(VideoCamera, "_start", lambda self: None)
+    monkeypatch.setattr(VideoCamera, "start", lambda self: None)
     camera = VideoCamera(0, CLOCK)
     numbers = [
         camera._placed(STAMPS[stamps](n, exposed_s), at_s)[0] for n, (exposed_s, at_s) in enumerate(arrivals(kind, 30))
@@ -317,7 +317,7 @@ def test_a_webcam_whose_frames_arrive_unevenly_loses_none(monkeypatch, kind, sta
 
 @pytest.mark.parametrize("fps", [8, 15])
 def test_a_stream_of_true_stamps_that_stalls_and_catches_up_is_placed_by_its_stamps(monkeypatch, fps):
-    monkeypatch.setattr(VideoCamera, "_start", lambda self: None)
+    monkeypatch.setattr(VideoCamera, "start", lambda self: None)
     camera = VideoCamera(SOURCES["RTSP"], CLOCK)
     for n in range(300):
         exposed_s = 100 + n / fps
