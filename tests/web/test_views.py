@@ -8,6 +8,7 @@ import re
 import pytest
 from scenes import PLAYERS, building, review, right, undecided, wrong
 
+from referee.match import state
 from referee.match.cause import cause_of
 from referee.match.commands import (
     CameraVerdict,
@@ -25,7 +26,6 @@ from referee.match.commands import (
 from referee.match.foul import FoulProposal, seen_foul
 from referee.match.house_rules import HouseRules
 from referee.match.verdict import zone_verdict
-from referee.web import views
 from referee.web.i18n.texts import translate
 from referee.web.pages import board, console
 from referee.web.views import opposite, why
@@ -110,7 +110,7 @@ def test_standings_under_review_are_ranked_by_what_is_shown():
         {"player": name, "score": score, "duels": 2, "rank": rank}
         for name, score, rank in (("Ann", 5, 1), ("Ben", 3, 2), ("Cem", 9, None))
     ]
-    found = views._ranked({"standings": rows}, {"Ann": 1, "Ben": 3, "Cem": 9})
+    found = state._ranked({"standings": rows}, {"Ann": 1, "Ben": 3, "Cem": 9})
     assert [(r["player"], r["rank"]) for r in found] == [("Ben", 1), ("Ann", 2), ("Cem", None)]
 
 
