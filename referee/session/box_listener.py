@@ -15,7 +15,7 @@ from referee.match.commands import DrawCard, Foul, Go, MatchCommand, NextDuel, P
 from referee.match.decide import fields_refusal
 from referee.match.state import MatchState
 from referee.session.box_lamps import ZONES, lamps
-from referee.session.ports import AlarmBoard, BackgroundCommands, CommandRunner, MatchClock
+from referee.session.ports import RunningSession
 from referee.workers import JobQueue
 
 GO_WAIT_S = 0.7
@@ -39,7 +39,7 @@ NEXT_STEP: dict[str, type[MatchCommand]] = {
 """What the inactive player's Start/Next button means in each phase; when ready it is the go."""
 
 
-class BoxMatch(MatchClock, CommandRunner, AlarmBoard, BackgroundCommands, Protocol):
+class BoxMatch(RunningSession, Protocol):
     """What the box needs of the session."""
 
     @property

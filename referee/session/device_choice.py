@@ -19,7 +19,7 @@ from referee.devices.box_keyboard import KeysBox
 from referee.devices.camera import open_camera
 from referee.devices.ports import ButtonBox, Camera, Clock
 from referee.errors import DeviceLost
-from referee.session.ports import WithBox, WithCamera
+from referee.session.ports import RunningSession
 
 FIRST_PICTURE_S = 5.0
 """A webcam that has not given a picture by then is not the right one."""
@@ -49,10 +49,8 @@ def open_box(port: str, clock: Clock, box_id: str | None = None) -> ButtonBox:
     return SerialBox(None if port == "auto" else port, clock, box_id)
 
 
-class DeviceSession(WithCamera, WithBox, Protocol):
+class DeviceSession(RunningSession, Protocol):
     """What a change of devices needs of the session; recorded files in ``data_dir`` may be taken for a camera."""
-
-    data_dir: Path
 
     def use_camera(self, camera: Camera) -> Camera:
         """Go on with another camera; gives back the old one to close."""

@@ -4,10 +4,8 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-from cards.deck import Deck
-from cards.pieces import PieceSet
 from cards.sentences import sentence
 from referee.devices.ports import Camera
 from referee.events import Event
@@ -18,7 +16,7 @@ from referee.match.state import MatchState
 from referee.recording import Recorder
 from referee.recording.folder import JOURNAL, META, sha256
 from referee.recording.writer import write_file
-from referee.session.ports import BackgroundCommands, Keep, MatchClock, PagePublisher, Record, WithCamera
+from referee.session.ports import Keep, RunningSession
 
 AFTER_S = 2.5
 """A recording goes on so long after the verdict, unless the next card is drawn before."""
@@ -34,26 +32,11 @@ Sign = Callable[[Path], None]
 """Puts an operator's signature beside a closed and sealed record. May raise OSError."""
 
 
-class Recorded(MatchClock, WithCamera, PagePublisher, BackgroundCommands, Protocol):
-    """What the recording of duels needs of the session."""
-
-    deck: Deck
-    piece_set: PieceSet
-    simulated: bool
-
-    @property
-    def journal(self) -> Record:
-        """The record."""
-
-    def listen(self, listener: Callable[[MatchState, Sequence[Event]], None]) -> None:
-        """Call back after every command."""
-
-
 class DuelRecording:
     """One attempt folder per go, by its ``recorder``. ``keep``: what to put beside the video, name -> content or its
     maker; ``sign`` puts a signature under a sealed folder."""
 
-    def __init__(self, session: Recorded, recorder: Recorder, keep: Keep, sign: Sign | None = None) -> None:
+    def __init__(self, session: RunningSession, recorder: Recorder, keep: Keep, sign: Sign | None = None) -> None:
         self._session, self.recorder, self._keep, self._sign = session, recorder, dict(keep), sign
         self._closed: list[tuple[str, Path]] = []
         self._ending = threading.Lock()  # of tick and stop; never of _heard, which the commanding thread waits for

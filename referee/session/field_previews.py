@@ -7,7 +7,7 @@ and the build of the last verdict for as long as it stands untouched.
 import time
 from collections.abc import Collection, Mapping, Sequence
 from itertools import product
-from typing import Any, Protocol
+from typing import Any
 
 import cv2
 import numpy as np
@@ -15,10 +15,9 @@ import numpy as np
 from calibration.mat import Mats, detect_mats
 from cards.build import TALLEST_MM
 from referee.errors import RefereeError
-from referee.session.ports import MatchSource
+from referee.session.ports import RunningSession
 from referee.vision.image.color_lut import label_frame
-from referee.vision.live.gate import Gate
-from referee.vision.observer import Judgement, Observer, ZoneSight
+from referee.vision.observer import Judgement, ZoneSight
 from referee.vision.overlay import FieldDrawing, Outline, outlines
 
 MATS_EVERY_S = 5.0
@@ -45,28 +44,10 @@ Read = tuple[Sequence[Outline], Collection[int]]
 """The outlines of a build's pieces in the camera's picture, and which of them are to blame."""
 
 
-class HasGates(Protocol):
-    """Who publishes the gates."""
-
-    def gates(self) -> Mapping[str, Mapping[str, Any]]:
-        """Per zone what the gate saw last."""
-
-
-class Shown(MatchSource, Protocol):
-    """What the pictures of the fields need of the session."""
-
-    observer: Observer
-    gate: Gate
-
-    @property
-    def judging(self) -> HasGates:
-        """Who publishes the gates."""
-
-
 class FieldPreviews:
     """Cuts and draws for one session; to be used from one thread."""
 
-    def __init__(self, session: Shown) -> None:
+    def __init__(self, session: RunningSession) -> None:
         self._session = session
         self._mats: tuple[float, Mats | None] = (-1e9, None)
         self._read: dict[str, Read] = {}
@@ -92,7 +73,7 @@ class FieldPreviews:
 
     def _drawn(self, part: np.ndarray, zone: str, mats: Mats, offset: tuple[int, int], scale: float) -> np.ndarray:
         """``part`` with outlines; as it is while the gate says nothing of the zone."""
-        gate = self._session.judging.gates().get(zone)
+        gate = self._session.gates().get(zone)
         if not gate or not gate["mat_seen"]:
             return part
         drawing = FieldDrawing(part, mats, mats.poses[zone], offset, scale)

@@ -4,7 +4,6 @@ import itertools
 import shutil
 from collections import deque
 from collections.abc import Callable
-from pathlib import Path
 from typing import Protocol
 
 from cards.sentences import sentence
@@ -12,7 +11,7 @@ from referee.match.commands import CallTimeout
 from referee.session import heap
 from referee.session.duel_recording import DuelRecording
 from referee.session.live_judging import LiveJudging
-from referee.session.ports import AlarmBoard, BackgroundCommands, MatchClock, Record, WithBox, WithCamera
+from referee.session.ports import RunningSession
 from referee.workers import Background
 
 CHECK_EVERY_S = 1.0
@@ -34,16 +33,11 @@ IDLE_S = 60.0
 """A duel in which both builds are settled for longer than this is not being played."""
 
 
-class MonitoredSession(MatchClock, WithCamera, WithBox, BackgroundCommands, AlarmBoard, Protocol):
+class MonitoredSession(RunningSession, Protocol):
     """What the monitor needs of the session."""
 
-    data_dir: Path
     judging: LiveJudging
     recording: DuelRecording | None
-
-    @property
-    def journal(self) -> Record:
-        """The record."""
 
 
 class HealthMonitor(Background):
@@ -103,7 +97,7 @@ class HealthMonitor(Background):
 
     def _idle(self) -> str | None:
         """Whether a duel stands still: both builds settled, nobody presses."""
-        state, gates = self._session.state, self._session.judging.gates()
+        state, gates = self._session.state, self._session.gates()
         gone_s = state.duel.go_at_s
         now_s = self._session.clock.now_s() + self._session.shift_s
         if state.phase != "building" or gone_s is None or not gates:

@@ -1,13 +1,24 @@
-"""What a session needs of its record, and what its parts need of the session: each names the few that it uses. Real
-ones and stand-ins of tests fit alike."""
+"""What a session needs of its record, and what its parts need of the session. Real ones and stand-ins of tests fit
+alike."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Protocol
 
+import numpy as np
+
+from cards.card import Card
+from cards.deck import Deck
+from cards.pieces import PieceSet
 from referee.devices.ports import ButtonBox, Camera, Clock
 from referee.events import Event
 from referee.match.commands import MatchCommand
 from referee.match.state import MatchState
+from referee.vision.live.gate import Gate
+from referee.vision.observer import Judgement, Observer
+
+Draw = Callable[[np.ndarray, Judgement, Card], np.ndarray]
+"""Draws a verdict into a copy of the judged frame (h, w, 3)."""
 
 Keep = Mapping[str, Any]
 """What to put beside a video: file name -> its content, or a function that makes it at the go."""
@@ -33,34 +44,11 @@ class MatchClock(MatchSource, Protocol):
         """The host's clock."""
 
 
-class WithCamera(Protocol):
-    """Who has the camera."""
-
-    @property
-    def camera(self) -> Camera:
-        """The camera in use."""
-
-
-class WithBox(Protocol):
-    """Who has the button box."""
-
-    @property
-    def box(self) -> ButtonBox:
-        """The button box in use."""
-
-
 class CommandRunner(Protocol):
     """Who carries out commands."""
 
     def command(self, command: MatchCommand, who: str = "") -> tuple[Event, ...]:
         """Decide, keep, apply, tell."""
-
-
-class BackgroundCommands(Protocol):
-    """Who carries out what nobody waits for."""
-
-    def attempt(self, command: MatchCommand) -> None:
-        """A command that nobody waits for: what is illegal now is none, what cannot be kept is an alarm."""
 
 
 class AlarmBoard(Protocol):
@@ -92,3 +80,33 @@ class Record(Protocol):
 
     def events(self, match_id: str) -> list[Event]:
         """All events of a match."""
+
+
+class RunningSession(MatchClock, CommandRunner, AlarmBoard, PagePublisher, Protocol):
+    """What the parts of a running session use of it, each a few; a test's stand-in gives those of its part."""
+
+    deck: Deck
+    piece_set: PieceSet
+    observer: Observer
+    gate: Gate
+    camera: Camera
+    data_dir: Path
+    simulated: bool
+    draw: Draw
+
+    @property
+    def box(self) -> ButtonBox:
+        """The button box in use."""
+
+    @property
+    def journal(self) -> Record:
+        """The record."""
+
+    def attempt(self, command: MatchCommand) -> None:
+        """A command that nobody waits for: what is illegal now is none, what cannot be kept is an alarm."""
+
+    def listen(self, listener: Callable[[MatchState, Sequence[Event]], None]) -> None:
+        """Call back after every command."""
+
+    def gates(self) -> Mapping[str, Mapping[str, Any]]:
+        """Per zone what the gate saw last."""

@@ -9,16 +9,14 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Protocol
 
 import cv2
 import numpy as np
 
 from cards.card import Card
-from cards.deck import Deck
 from cards.law import Reason, because
 from cards.sentences import sentence
-from referee.devices.ports import Clock, Frame
+from referee.devices.ports import Frame
 from referee.errors import IllegalCommand, RefereeError
 from referee.events import Event
 from referee.match import practice as law
@@ -27,11 +25,11 @@ from referee.match.stop_views import SETTLED_FRAMES, SETTLED_S
 from referee.match.verdict import zone_verdict
 from referee.session.field_check import FieldCheck
 from referee.session.field_previews import around_build
-from referee.session.ports import AlarmBoard, MatchSource, PagePublisher, Record
+from referee.session.ports import Record, RunningSession
 from referee.session.seeds import new_seed
 from referee.vision.live.field_snapshot import FieldSnapshot
 from referee.vision.live.gate import GateState
-from referee.vision.observer import Judgement, Observer
+from referee.vision.observer import Judgement
 
 FREE_PHASES = ("new", "idle", "finished")
 """Phases of a match in which the table is free for practice."""
@@ -47,16 +45,6 @@ ALARM = "practice"
 QUALITY = [cv2.IMWRITE_JPEG_QUALITY, 85]
 
 Listener = Callable[[Practice, Sequence[Event]], None]
-
-
-class PracticeSession(MatchSource, AlarmBoard, PagePublisher, Protocol):
-    """What practice needs of the session."""
-
-    deck: Deck
-    observer: Observer
-    clock: Clock
-    simulated: bool
-    draw: Callable[[np.ndarray, Judgement, Card], np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -104,7 +92,7 @@ class PracticeRunner:
     ended, for who wants to go on with its players.
     """
 
-    def __init__(self, session: PracticeSession, record: Record) -> None:
+    def __init__(self, session: RunningSession, record: Record) -> None:
         self._session, self._record = session, record
         self._lock = threading.RLock()
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="session practice")

@@ -2,23 +2,18 @@
 
 import threading
 import time
-from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
-from typing import Protocol
 
 import cv2
 import numpy as np
 
 from cards.card import Card
-from cards.deck import Deck
 from cards.drawing import card_png
-from cards.pieces import PieceSet
 from referee.devices.ports import Frame
 from referee.errors import DeviceLost
 from referee.match.state import SEEN_PHASES, MatchState
-from referee.session.field_previews import FieldPreviews, Shown, around, around_build
-from referee.session.ports import PagePublisher, WithCamera
+from referee.session.field_previews import FieldPreviews, around, around_build
+from referee.session.ports import RunningSession
 from referee.session.verdict_pictures import VerdictPicture, VerdictPictures
 from referee.vision.observer import Judgement
 from referee.workers import JobQueue
@@ -34,19 +29,10 @@ OVERLAYS = 24
 QUALITY = [cv2.IMWRITE_JPEG_QUALITY, 82]
 
 
-class Previewed(Shown, WithCamera, PagePublisher, Protocol):
-    """What the pictures need of the session."""
-
-    deck: Deck
-    piece_set: PieceSet
-    data_dir: Path
-    draw: Callable[[np.ndarray, Judgement, Card], np.ndarray]
-
-
 class Previews(JobQueue[tuple]):
     """JPEG by name: live, zone_A, zone_B, card, overlay, overlay/N, build/N/A."""
 
-    def __init__(self, session: Previewed) -> None:
+    def __init__(self, session: RunningSession) -> None:
         super().__init__("session previews")
         self._session = session
         self._wanted: dict[str, float] = {}

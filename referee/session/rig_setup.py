@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import cv2
 import numpy as np
@@ -16,33 +16,23 @@ import numpy as np
 from calibration.camera import CameraModel, camera_file, load_camera, save_camera
 from calibration.errors import BadCamera, BadPalette
 from calibration.palette import load_palette, save_palette
-from cards.pieces import PieceSet
 from cards.sentences import sentence
 from referee.errors import IllegalCommand
 from referee.match.commands import ChangeLens, OpenSetup, SignSetup
 from referee.match.decide import decide
 from referee.match.duel import PHASES_IN_PLAY
 from referee.match.state import FROZEN_REFUSAL, MatchState
-from referee.session.ports import CommandRunner, MatchSource, PagePublisher, WithBox, WithCamera
-from referee.vision.observer import Observer
+from referee.session.ports import RunningSession
 
 LENS, PALETTE, EMPTY = "camera.yaml", "palette.json", "empty.png"
 OPEN_PHASES = ("new", "finished")
 """Phases in which no match is under way that could record anything."""
 
 
-class RigSession(MatchSource, WithCamera, WithBox, CommandRunner, PagePublisher, Protocol):
-    """What the set-up needs of the session."""
-
-    piece_set: PieceSet
-    data_dir: Path
-    observer: Observer
-
-
 class RigSetup:
     """Signatures and the lens of one session."""
 
-    def __init__(self, session: RigSession) -> None:
+    def __init__(self, session: RunningSession) -> None:
         self._session = session
         self._waiting: SignSetup | None = None
 

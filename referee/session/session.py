@@ -8,7 +8,7 @@ Threads, besides those of the devices: ``events`` (box notices), ``health`` (ala
 (vision) and ``previews`` (JPEG). None of them waits for a viewer.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -30,15 +30,12 @@ from referee.session.health_monitor import HealthMonitor
 from referee.session.live_judging import LiveJudging
 from referee.session.match_runner import Listener, MatchRequest, MatchRunner
 from referee.session.notifier import Notifier
-from referee.session.ports import Keep, Record
+from referee.session.ports import Draw, Keep, Record
 from referee.session.practising import FREE_PHASES, PracticeRunner
 from referee.session.previews import Previews
 from referee.session.rig_setup import RigSetup
 from referee.vision.live.gate import Gate
 from referee.vision.observer import Judgement, Observer
-
-Draw = Callable[[np.ndarray, Judgement, Card], np.ndarray]
-"""Draws a verdict into a copy of the judged frame (h, w, 3)."""
 
 
 def no_overlay(frame: np.ndarray, judgement: Judgement, card: Card) -> np.ndarray:
@@ -185,7 +182,7 @@ class Session:
             "live": {
                 "camera": self.camera.status(),
                 "box": self.buttons.status(),
-                "gates": self.judging.gates(),
+                "gates": self.gates(),
                 "fields": dict(self.judging.fields()),
                 "card_read": self.judging.card_read,
                 "recorder": self.recording.recorder.status() if self.recording else None,
@@ -226,6 +223,10 @@ class Session:
     def fields(self) -> Mapping[str, str]:
         """Zone -> what is wrong with its field before a go (``referee.match.commands.FIELD_FAULTS``)."""
         return self.judging.fields()
+
+    def gates(self) -> dict[str, dict]:
+        """Per zone what the gate saw last."""
+        return self.judging.gates()
 
     # --- devices
 

@@ -10,7 +10,6 @@ from functools import partial
 from typing import Any, Protocol
 
 from cards.card import Card
-from cards.deck import Deck
 from cards.law import because
 from cards.sentences import sentence
 from referee.devices.ports import Frame
@@ -20,11 +19,11 @@ from referee.match.state import MatchState
 from referee.match.stop_views import PRESS_UNSEEN, UNSEEN, Views, behind_a_hand, ruled
 from referee.match.verdict import ZoneVerdict, zone_verdict
 from referee.session.duel_recording import DuelRecording
-from referee.session.ports import AlarmBoard, BackgroundCommands, CommandRunner, MatchClock, PagePublisher, WithCamera
+from referee.session.ports import RunningSession
 from referee.session.previews import Previews
-from referee.vision.live.gate import Gate, GateState
+from referee.vision.live.gate import GateState
 from referee.vision.live.gate_history import GateHistory, StopWatch, is_clear
-from referee.vision.observer import Judgement, Observer
+from referee.vision.observer import Judgement
 
 BLOCKED_S = 8.0
 """After so long without a clear view the operator is told."""
@@ -33,12 +32,9 @@ TRIES = 3
 """After so many failures to judge a build in a row it is left to a human."""
 
 
-class JudgingSession(MatchClock, WithCamera, CommandRunner, AlarmBoard, PagePublisher, BackgroundCommands, Protocol):
+class JudgingSession(RunningSession, Protocol):
     """What live judging needs of the session."""
 
-    deck: Deck
-    observer: Observer
-    gate: Gate
     previews: Previews
     recording: DuelRecording | None
 

@@ -35,7 +35,7 @@ def watched(tmp_path: Path):
     session = MagicMock(data_dir=tmp_path, clock=Hands(), shift_s=0.0)
     session.camera.status.return_value = {}
     session.state = SimpleNamespace(phase="building", duel=SimpleNamespace(go_at_s=1000.0), rules=MagicMock())
-    session.judging.gates.return_value = {"A": {"settled_s": 500.0}, "B": {"settled_s": 500.0}}
+    session.gates.return_value = {"A": {"settled_s": 500.0}, "B": {"settled_s": 500.0}}
     return HealthMonitor(session, lambda now_s: None), session
 
 
@@ -50,9 +50,9 @@ def test_a_duel_in_which_nothing_happens_for_a_minute_is_told(watched):
 def test_a_duel_is_not_idle_while_a_build_moves_or_before_and_after_it(watched):
     monitor, session = watched
     session.clock.run(10 * IDLE_S)
-    session.judging.gates.return_value = {"A": {"settled_s": 500.0}, "B": {"settled_s": 3.0}}
+    session.gates.return_value = {"A": {"settled_s": 500.0}, "B": {"settled_s": 3.0}}
     assert monitor._found()["duel_idle"] is None
-    session.judging.gates.return_value = {"A": {"settled_s": 500.0}, "B": {"settled_s": 500.0}}
+    session.gates.return_value = {"A": {"settled_s": 500.0}, "B": {"settled_s": 500.0}}
     session.state.phase = "ready"
     assert monitor._found()["duel_idle"] is None
 

@@ -28,16 +28,19 @@ class Seen:
         self.gate = self.film.gate
         self.observer = SimpleNamespace(camera=rig.camera)
         self.state = SimpleNamespace(phase="building", duel=SimpleNamespace(number=1))
-        self.judging = SimpleNamespace(gates=lambda: self.gates)
         self.fields = FieldPreviews(self)
 
     def look(self, image: np.ndarray, frames: int = 8) -> None:
         """The gate sees these frames; what it says of the last one stands."""
         zones = self.film.show(image, frames)[-1].zones
-        self.gates = {
+        self.seen = {
             zone: {"mat_seen": g.mat_seen, "hand": g.hand, "moving": g.moving, "settled_s": g.settled_s}
             for zone, g in zones.items()
         }
+
+    def gates(self) -> dict:
+        """What the gate saw last."""
+        return self.seen
 
     def pixels(self, zone: str, image: np.ndarray, colour: tuple[int, int, int]) -> int:
         """So many pixels of exactly that colour are drawn in the zone's picture."""
@@ -61,7 +64,7 @@ def test_a_moving_field_is_amber_and_a_hand_red(rig, tower, seen):
     built = rig.photograph({"A": tower})
     seen.look(built)
     seen.look(with_hand(rig, built, "A", 0, 0), 1)
-    assert seen.gates["A"]["hand"] and seen.pixels("A", built, RED) > 100
+    assert seen.gates()["A"]["hand"] and seen.pixels("A", built, RED) > 100
     seen.look(built, 1)
     assert seen.pixels("A", built, RED) == 0 and seen.pixels("A", built, AMBER) > 100
 
@@ -98,7 +101,7 @@ def test_the_next_duel_begins_without_outlines_of_the_last(rig, tower, seen):
 
 def test_without_mats_each_zone_is_its_half_of_the_picture(seen):
     grey = np.full((360, 640, 3), 128, np.uint8)
-    seen.gates = {}
+    seen.seen = {}
     assert seen.fields.picture("A", grey).shape == seen.fields.picture("B", grey).shape == (360, 320, 3)
 
 
