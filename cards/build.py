@@ -8,10 +8,10 @@ Text notation, one piece a word group, pieces separated by ``; ``::
 """
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import Self, cast
+from typing import Any, Self, cast
 
 import numpy as np
 
@@ -54,6 +54,12 @@ class Piece:
     y: float
     z: float
     yaw: float = 0.0
+
+    @classmethod
+    def from_json(cls, row: Mapping[str, Any]) -> Self:
+        """The piece in a row of the contract's ``pieces``; older ones lack its ``yaw``."""
+        pose = Pose(row["rotation"], row["facing"])
+        return cls(row["shape"], row["color"], pose, row["x"], row["y"], row["z"], row.get("yaw", 0.0))
 
     def at(self, **changes: float) -> Self:
         """A copy with some coordinates replaced."""

@@ -14,7 +14,7 @@ from scipy.optimize import linear_sum_assignment
 
 from cards.build import Build, Piece
 from cards.card import Card
-from cards.pieces import PieceSet, Pose
+from cards.pieces import PieceSet
 from referee.vision.image.view import ZoneView
 from referee.vision.observer import Judgement, ZoneSight
 from referee.vision.render.solids import piece_tags
@@ -81,11 +81,7 @@ class ZoneScore:
 
 def true_pieces(row: dict, part: str) -> tuple[Piece, ...]:
     """Pieces of a zone of ``truth.json`` that are ``part`` of: build or loose."""
-    return tuple(
-        Piece(p["shape"], p["color"], Pose(p["rotation"], p["facing"]), p["x"], p["y"], p["z"], p["yaw_deg"])
-        for p in row["pieces"]
-        if p["part_of"] == part
-    )
+    return tuple(Piece.from_json(p | {"yaw": p["yaw_deg"]}) for p in row["pieces"] if p["part_of"] == part)
 
 
 def score_frame(judgement: Judgement, image: str, card: Card, truth: dict, piece_set: PieceSet) -> list[ZoneScore]:

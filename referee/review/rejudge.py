@@ -16,10 +16,10 @@ import numpy as np
 
 from cards.build import Build, Piece
 from cards.card import Card
-from cards.deck import Deck, load_deck
+from cards.deck import load_deck
 from cards.errors import RefereeError
 from cards.law import Reason
-from cards.pieces import PieceSet, Pose
+from cards.pieces import PieceSet
 from referee.match.card_facts import facts_of
 from referee.match.duel import Duel, house_ruling, outcome
 from referee.match.house_rules import HouseRules
@@ -145,9 +145,7 @@ def _ruling(row: Mapping | None) -> str | None:
     return row["verdict"] if row else None
 
 
-@lru_cache(maxsize=8)
-def _deck(path: str) -> Deck:
-    return load_deck(path)
+_deck = lru_cache(maxsize=8)(load_deck)
 
 
 def _card(attempt: Attempt, options: RejudgeOptions) -> Card:
@@ -176,11 +174,7 @@ def judge_frames(attempt: Attempt, card: Card, palette: str | None = None) -> Ma
 
 def stored_build(row: Mapping, piece_set: PieceSet) -> Build:
     """The build of a recorded verdict: the inverse of ``judge.build_to_json``, to its rounding."""
-    pieces = (
-        Piece(p["shape"], p["color"], Pose(p["rotation"], p["facing"]), p["x"], p["y"], p["z"], p.get("yaw", 0.0))
-        for p in row.get("pieces", ())
-    )
-    return Build(piece_set, tuple(pieces))
+    return Build(piece_set, tuple(map(Piece.from_json, row.get("pieces", ()))))
 
 
 def reconsider(attempt: Attempt, card: Card, rules: HouseRules) -> Mapping[str, dict]:

@@ -29,9 +29,7 @@ Row = Mapping[str, Any]
 """What is recorded of one zone: the contract's object."""
 
 
-@lru_cache(maxsize=8)
-def _rules_file(path: str) -> HouseRules:
-    return load_rules(path)
+_rules_file = lru_cache(maxsize=8)(load_rules)
 
 
 def rules_of(attempt: Attempt, path: str | None) -> HouseRules:

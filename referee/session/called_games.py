@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import Protocol
 
 from cards.sentences import sentence
+from referee import core
 from referee.errors import IllegalCommand, RefereeError
 from referee.events import Event
 from referee.journal.journal import Journal
@@ -64,8 +65,7 @@ class CalledGames:
         if known and known[-1] != self._id:
             self._id, self._state = known[-1], Tournament()
         if self._id and self._journal.head(self._id)[0] > self._state.seq:
-            for event in self._journal.events(self._id)[self._state.seq :]:
-                self._state = evolve(self._state, event)
+            self._state = core.fold(evolve, self._state, self._journal.events(self._id)[self._state.seq :])
 
 
 class TableService(Background):

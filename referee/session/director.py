@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from cards.sentences import sentence
+from referee import core
 from referee.devices.ports import Clock
 from referee.errors import IllegalCommand, JournalUnwritable, RefereeError
 from referee.events import Event
@@ -114,8 +115,7 @@ class Director:
         return events
 
     def _apply(self, events: Sequence[Event]) -> None:
-        for event in events:
-            self.state = evolve(self.state, event)
+        self.state = core.fold(evolve, self.state, events)
         for listener in self._listeners:
             listener(self.state, events)
         self.notifier.touch()
@@ -201,9 +201,7 @@ class Director:
         if self._over.pop(match_id, None):  # taken up again: a correction, an undo
             state = fold_match(self._follower.events(match_id))
         else:
-            state = self._matches.get(match_id, MatchState())
-            for event in news:
-                state = evolve_match(state, event)
+            state = core.fold(evolve_match, self._matches.get(match_id, MatchState()), news)
         self._matches[match_id] = state
         if state.finished:
             events = self._follower.events(match_id)

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Self
 
+from referee import core
 from referee.devices.ports import Clock
 from referee.events import Event
 from referee.games.catalogue import game_named
@@ -53,10 +54,8 @@ class GameTable:
     def command(self, command: GameCommand | UndoMove | Correct, who: str = "") -> tuple[Event, ...]:
         """Decide, keep, apply, tell. Raises IllegalCommand, JournalUnwritable; then nothing has changed."""
         with self._lock:
-            match = self.match
-            events = decide(match, command, self._clock.utc().isoformat(), who)
-            for event in events:
-                match = evolve(match, event)
+            events = decide(self.match, command, self._clock.utc().isoformat(), who)
+            match = core.fold(evolve, self.match, events)
             self._journal.append(match.match_id, events, after=self.match.seq)
             self.match = match
             for listener in self._listeners:

@@ -10,6 +10,7 @@ from datetime import datetime
 
 from cards.deck import Deck
 from cards.sentences import sentence
+from referee import core
 from referee.devices.ports import Clock
 from referee.errors import IllegalCommand, RefereeError
 from referee.events import Event
@@ -62,9 +63,7 @@ class MatchRunner:
         """Decide, keep, apply, tell. Raises IllegalCommand, JournalUnwritable; then nothing has changed."""
         with self.lock:
             events = decide(self.state, command, self._clock.utc().isoformat(), who)
-            state = self.state
-            for event in events:
-                state = evolve(state, event)
+            state = core.fold(evolve, self.state, events)
             self.journal.append(state.match_id, events, after=self.state.seq, table=self._table)
             self.state = state
             for listener in self._listeners:

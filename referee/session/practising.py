@@ -16,6 +16,7 @@ import numpy as np
 from cards.card import Card
 from cards.law import Reason, because
 from cards.sentences import sentence
+from referee import core
 from referee.devices.ports import Frame
 from referee.errors import IllegalCommand, RefereeError
 from referee.events import Event
@@ -155,9 +156,7 @@ class PracticeRunner:
         """Decide, keep, apply, tell. Raises IllegalCommand, JournalUnwritable; then nothing has changed."""
         with self._lock:
             events = law.decide(self.now, command, self._session.clock.utc().isoformat())
-            now = self.now
-            for event in events:
-                now = law.evolve(now, event)
+            now = core.fold(law.evolve, self.now, events)
             if events:
                 self._record.append(now.session_id, events, after=self.now.seq)
             self.now = now

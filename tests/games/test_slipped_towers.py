@@ -46,7 +46,7 @@ def reading() -> CityReading:
     for look in looks:
         one = drawn(look, STONE, SITE, STOOD, range(len(COLORS), len(COLORS) + 1))
         for n, color in enumerate(COLORS):
-            look.gains[color][one.box][one.tags[0] == n] = 4.0
+            look.evidence.gains[color][one.box][one.tags[0] == n] = 4.0
     return CityReading(looks, STONE, {SITE: Tower(COLORS, STRAIGHT)}).settled()
 
 

@@ -79,11 +79,6 @@ class CityPicture:
     view: ZoneView
     evidence: Evidence
 
-    @property
-    def gains(self) -> np.ndarray:
-        """(k, h, w) nats for each colour over the background."""
-        return self.evidence.gains
-
 
 @dataclass(frozen=True, eq=False)
 class DrawnTower:

@@ -97,12 +97,12 @@ class CityReading:
         rows, columns = np.nonzero(nearer)
         rows, columns = rows + one.box[0].start, columns + one.box[1].start
         depth[rows, columns] = one.depth[0][nearer]
-        gained[rows, columns] = look.gains[colors, rows, columns]
+        gained[rows, columns] = look.evidence.gains[colors, rows, columns]
 
     def trials(self, site: int, place: TowerPose, counts: range, behind: list | None = None) -> list[Trial]:
         """The site with each of these counts of storeys at that place, in the colours that fit best."""
         behind = self.others(site) if behind is None else behind
-        kinds = len(self.looks[0].gains)
+        kinds = len(self.looks[0].evidence.gains)
         color_nats = [np.zeros((n, kinds)) for n in counts]
         visible_px, lost = [np.zeros(n) for n in counts], np.zeros(len(counts))
         for look, (depth, gained) in zip(self.looks, behind, strict=True):
@@ -114,7 +114,7 @@ class CityReading:
                 lost[i] += float(gained[where].sum())
                 visible_px[i] += np.bincount(tags, minlength=n)
                 for k in range(kinds):
-                    color_nats[i][:, k] += np.bincount(tags, look.gains[k][where], minlength=n)
+                    color_nats[i][:, k] += np.bincount(tags, look.evidence.gains[k][where], minlength=n)
         return [
             Trial(
                 Tower(tuple(int(k) for k in color_nats[i].argmax(1)), place),

@@ -329,5 +329,5 @@ def _blank_share(reading: CityReading, site: int, tower: Tower) -> float:
     for look in reading.looks:
         box, mask = silhouette(look, reading, site, len(tower.colors))
         if mask.any():
-            shares.append(float((look.gains[(slice(None), *box)][:, mask] == 0).all(0).mean()))
+            shares.append(float((look.evidence.gains[(slice(None), *box)][:, mask] == 0).all(0).mean()))
     return max(shares)

@@ -39,14 +39,14 @@ def unexplained_masks(reading: CityReading, plain: Sequence[CityPicture] = ()) -
     standing = [_standing(look, reading) for look in reading.looks]
     near = [_grown(mask, RIM_PX) for mask in standing]
     odd = [
-        ((look.gains.max(0) > LABELLED) & look.view.valid | look.evidence.unknown) & ~rim
+        ((look.evidence.gains.max(0) > LABELLED) & look.view.valid | look.evidence.unknown) & ~rim
         for look, rim in zip(plain, near, strict=True)
     ]
     clear, means = clear_paper(reading), spot_means(reading)
     out = []
     for k, (look, mask) in enumerate(zip(reading.looks, odd, strict=True)):
         flat, judged = lies_flat(k, mask, reading.looks, clear, means)
-        stone = judged | (look.gains.max(0) > LABELLED)
+        stone = judged | (look.evidence.gains.max(0) > LABELLED)
         left = mask & (look.evidence.unknown | (stone & ~flat))
         out.append(cv2.morphologyEx(left.astype(np.uint8), cv2.MORPH_OPEN, np.ones((5, 5), np.uint8)) > 0)
     return out

@@ -1,8 +1,5 @@
 """Pictures that stay: cards as drawings, the verdict's picture, the replay around the press."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import flask
 from markupsafe import escape
 from werkzeug.wrappers import Response
@@ -10,7 +7,7 @@ from werkzeug.wrappers import Response
 from cards.build import Piece
 from cards.card import Card
 from cards.drawing import build_svg, target_svg
-from cards.pieces import PieceSet, Pose
+from cards.pieces import PieceSet
 from cards.scene import bounds
 from cards.sentences import word
 from referee.session.session import Session
@@ -46,7 +43,8 @@ def blueprint(session: Session) -> flask.Blueprint:
         others = said.alternatives if said else ()
         if index >= len(others):
             flask.abort(404, "there is no such reading")
-        return _cached(build_svg(pieces_of(others[index].row), session.piece_set), "image/svg+xml", SVG_HEADERS)
+        pieces = [Piece.from_json(row) for row in others[index].row.get("pieces", ())]
+        return _cached(build_svg(pieces, session.piece_set), "image/svg+xml", SVG_HEADERS)
 
     @pages.get("/build/<int:number>/<any(A, B):zone>.jpg")
     @public
@@ -62,14 +60,6 @@ def _picture(session: Session, name: str) -> Response:
     if jpeg is None:
         flask.abort(404, "there is no such picture")
     return _cached(jpeg, "image/jpeg", {"Cache-Control": "no-cache"})
-
-
-def pieces_of(verdict: Mapping[str, Any]) -> list[Piece]:
-    """The pieces of a verdict's JSON (``referee.match.verdict.build_to_json``)."""
-    return [
-        Piece(p["shape"], p["color"], Pose(p["rotation"], p["facing"]), p["x"], p["y"], p["z"], p["yaw"])
-        for p in verdict.get("pieces", ())
-    ]
 
 
 def _cached(body: str | bytes, kind: str, headers: dict[str, str]) -> Response:
