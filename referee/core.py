@@ -89,6 +89,12 @@ class Decider(Generic[Counted, C]):
     handlers: Mapping[type[C], Callable[[EventBatch[Counted], Any], None]]
 
 
+def refuse_if(condition: object, code: str, /, **values: Any) -> None:
+    """Raises IllegalCommand with the sentence of that ``code`` where the condition holds."""
+    if condition:
+        raise IllegalCommand(sentence(code, **values))
+
+
 def decide(decider: Decider[Counted, C], state: Counted, command: C, at: str, who: str = "") -> tuple[Event, ...]:
     """The events the command leads to, stamped with time ``at`` (ISO 8601 UTC) and with ``who`` asked, where the
     command does not say that itself.
@@ -96,8 +102,7 @@ def decide(decider: Decider[Counted, C], state: Counted, command: C, at: str, wh
     Raises IllegalCommand with the reason; ``state`` is a value and stays as it is.
     """
     for needed in command.NEEDS:
-        if not str(getattr(command, needed)).strip():
-            raise IllegalCommand(sentence("needs", command=type(command).__name__, field=needed))
+        refuse_if(not str(getattr(command, needed)).strip(), "needs", command=type(command).__name__, field=needed)
     if refusal := decider.refusal(state, command):
         raise IllegalCommand(refusal)
     simulated = state.simulated or getattr(command, "simulated", False)
@@ -117,10 +122,8 @@ def fold(evolve: Callable[[S, Event], S], state: S, events: Iterable[Event]) -> 
 def apply_event(state: Counted, event: Event, changes: Mapping[str, Change[Counted]], first: str) -> Counted:
     """The state after one more event, by the change of its kind. Raises IllegalCommand for an unknown kind, and where
     ``first`` is not the first event and that one alone."""
-    if (event.kind == first) != (state.seq == 0):
-        raise IllegalCommand(sentence("not_that_event", kind=event.kind, n=state.seq + 1))
-    if event.kind not in changes:
-        raise IllegalCommand(sentence("unknown_event", kind=event.kind))
+    refuse_if((event.kind == first) != (state.seq == 0), "not_that_event", kind=event.kind, n=state.seq + 1)
+    refuse_if(event.kind not in changes, "unknown_event", kind=event.kind)
     return count_event(changes[event.kind](state, event.data, event), state, event)
 
 
@@ -132,8 +135,7 @@ def count_event(after: Counted, before: State, event: Event) -> Counted:
 def next_phase(table: PhaseTable, kind: str, phase: str) -> str:
     """The phase that an event of that kind leads to. Raises IllegalCommand when it cannot come in this one."""
     phases, following = table.get(kind, ((), ""))
-    if phase not in phases:
-        raise IllegalCommand(sentence("cannot_follow", kind=kind, phase=phase))
+    refuse_if(phase not in phases, "cannot_follow", kind=kind, phase=phase)
     return following
 
 

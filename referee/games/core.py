@@ -24,7 +24,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 from cards.errors import first_fault
 from cards.face import Face
 from cards.sentences import Sentence, sentence
-from referee.core import Command, Data, EventBatch
+from referee.core import Command, Data, EventBatch, refuse_if
 from referee.core import shuffled as shuffled
 from referee.errors import IllegalCommand, RefereeError
 from referee.events import Event
@@ -218,8 +218,7 @@ class Game(Generic[S]):
     def command(self, row: Mapping[str, Any]) -> GameCommand:
         """The inverse of ``GameCommand.to_json``. Raises IllegalCommand for one that the game does not know."""
         kind: Any = next((c for c in self.commands if row.get("command") == c.NAME), None)
-        if kind is None:
-            raise IllegalCommand(sentence("game.no_command", game=self.name, command=str(row.get("command"))))
+        refuse_if(kind is None, "game.no_command", game=self.name, command=str(row.get("command")))
         try:
             read: GameCommand = _reader(kind).validate_python({k: v for k, v in row.items() if k != "command"})
         except ValidationError as error:
@@ -271,8 +270,7 @@ class Game(Generic[S]):
         """The state after the event. Raises IllegalCommand for one that this version does not know."""
         if event.kind == "game_over":
             return replace(state, phase=GAME_OVER)
-        if event.kind not in self.changes:
-            raise IllegalCommand(sentence("game.no_fact", kind=event.kind, game=self.name))
+        refuse_if(event.kind not in self.changes, "game.no_fact", kind=event.kind, game=self.name)
         return self.changes[event.kind](state, event.data)
 
     def printed(self) -> tuple[tuple[str, int], ...]:
@@ -292,8 +290,7 @@ class Game(Generic[S]):
         """Raises IllegalCommand when a card has been named more often than the box holds it."""
         held = self.deck(state)
         for piece, count in self.pieces(state).items():
-            if piece != UNKNOWN and count > held[piece]:
-                raise IllegalCommand(sentence("game.too_many_named", n=held[piece], card=piece))
+            refuse_if(piece != UNKNOWN and count > held[piece], "game.too_many_named", n=held[piece], card=piece)
 
 
 @cache
@@ -311,8 +308,7 @@ def without(hand: Pile, cards: Iterable[str], whose: str) -> Pile:
     """The hand without these cards; an unknown one stands for any. Raises IllegalCommand for what it cannot hold."""
     rest = list(hand)
     for card in cards:
-        if card == UNKNOWN:
-            raise IllegalCommand(sentence("game.name_card"))
+        refuse_if(card == UNKNOWN, "game.name_card")
         if card not in rest and UNKNOWN not in rest:
             code = "game.no_card" if card not in hand else "game.too_few"
             raise IllegalCommand(sentence(code, whose=whose, card=card))

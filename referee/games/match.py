@@ -16,7 +16,7 @@ from typing import Any
 
 from cards.sentences import sentence
 from referee import core
-from referee.core import Command, Decider, EventBatch, State
+from referee.core import Command, Decider, EventBatch, State, refuse_if
 from referee.errors import IllegalCommand
 from referee.events import Event
 from referee.games.catalogue import GAMES, game_named
@@ -140,8 +140,7 @@ def fold(events: Iterable[Event]) -> Match:
 
 def evolve(match: Match, event: Event) -> Match:
     """The match after one more event. Raises IllegalCommand for one that cannot follow."""
-    if event.kind == "game_begun":
-        raise IllegalCommand(sentence("game.begun"))
+    refuse_if(event.kind == "game_begun", "game.begun")
     if event.kind == "asked":
         played = PlayedCommand(event.data, event.who, match.state, match.seq + 1)
         after = replace(match, played=(*match.played, played))
@@ -164,8 +163,7 @@ def _created(event: Event) -> Match:
 def _taken_back(match: Match, event: Event) -> Match:
     """The match once a command and all after it are gone."""
     number = event.data["number"]
-    if not 1 <= number <= len(match.played):
-        raise IllegalCommand(sentence("game.no_number", number=number))
+    refuse_if(not 1 <= number <= len(match.played), "game.no_number", number=number)
     was = replace(match.played[number - 1], last=match.state)
     change = {"kind": event.kind, "number": number, "was": was, "who": event.who, "at": event.at}
     changes = (*match.changes, change | {"why": event.data["why"]})
@@ -181,24 +179,19 @@ def _asked(batch: EventBatch[Match], command: GameCommand) -> None:
 
 
 def _undo(batch: EventBatch[Match], c: UndoMove) -> None:
-    if not c.who.strip():
-        raise IllegalCommand(sentence("game.undo_who"))
+    refuse_if(not c.who.strip(), "game.undo_who")
     played = batch.state.played
-    if not played:
-        raise IllegalCommand(sentence("game.nothing_to_undo"))
+    refuse_if(not played, "game.nothing_to_undo")
     batch.add("undone", cites=played[-1].seq, number=len(played), why=c.why.strip())
 
 
 def _correct(batch: EventBatch[Match], c: Correct) -> None:
     """The correction, and every command from there on decided anew."""
     game, played = batch.state.game, batch.state.played
-    if not c.who.strip() or not c.why.strip():
-        raise IllegalCommand(sentence("game.correct_who"))
-    if not 1 <= c.number <= len(played):
-        raise IllegalCommand(sentence("game.no_number", number=c.number))
+    refuse_if(not c.who.strip() or not c.why.strip(), "game.correct_who")
+    refuse_if(not 1 <= c.number <= len(played), "game.no_number", number=c.number)
     wrong, later = played[c.number - 1], played[c.number :]
-    if c.command.to_json() == game.command(wrong.command).to_json():
-        raise IllegalCommand(sentence("game.says_that", number=c.number))
+    refuse_if(c.command.to_json() == game.command(wrong.command).to_json(), "game.says_that", number=c.number)
     batch.add("corrected", cites=wrong.seq, number=c.number, why=c.why.strip())
     _asked(batch, c.command)
     for number, row in enumerate(later, c.number + 1):

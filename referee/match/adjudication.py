@@ -9,6 +9,7 @@ from typing import Any
 
 from cards.law import Reason
 from cards.sentences import sentence
+from referee.core import refuse_if
 from referee.errors import IllegalCommand
 from referee.match import commands, progress
 from referee.match.cause import CODE_SEPARATOR
@@ -22,10 +23,8 @@ def verdict(batch: MatchBatch, c: commands.CameraVerdict) -> None:
     zones = {**c.others, c.zone: c.verdict}
     counts = batch.state.phase in ("stopped", "judging")
     for zone, verdict in zones.items():
-        if verdict.ruling not in ("match", "mismatch", "undecided"):
-            raise IllegalCommand(sentence("verdict_is", zone=zone))
-    if counts and not batch.state.card_id and any(z in batch.state.duel.callers for z in zones):
-        raise IllegalCommand(sentence("not_named"))
+        refuse_if(verdict.ruling not in ("match", "mismatch", "undecided"), "verdict_is", zone=zone)
+    refuse_if(counts and not batch.state.card_id and any(z in batch.state.duel.callers for z in zones), "not_named")
     for zone, verdict in zones.items():
         findings = tuple(f for f in c.findings if f in FINDINGS) if zone == c.zone else ()
         early = ("false_start",) if zone in batch.state.duel.touched and not batch.state.duel.waived else ()
@@ -88,8 +87,7 @@ def undo(batch: MatchBatch) -> None:
 
 def _award(batch: MatchBatch, player: str, by: str, reason: str, **beside: Any) -> None:
     duel = batch.state.duel
-    if not duel.card_id:
-        raise IllegalCommand(sentence("not_named_value"))
+    refuse_if(not duel.card_id, "not_named_value")
     batch.add("duel_decided", award=player, value=duel.value, by=by, reason=reason, **beside)
 
 
@@ -108,17 +106,14 @@ def human(batch: MatchBatch, c: commands.HumanRuling) -> None:
 
 
 def _known_ruling(ruling: str) -> None:
-    if ruling not in commands.RULINGS:
-        raise IllegalCommand(sentence("ruling", name=ruling, known=list(commands.RULINGS)))
+    refuse_if(ruling not in commands.RULINGS, "ruling", name=ruling, known=list(commands.RULINGS))
 
 
 def _open_zone(duel: Duel, zone: str | None) -> str:
     """The zone a human rules on: the given caller, or the only caller that is open."""
-    if zone is not None and zone not in duel.callers:
-        raise IllegalCommand(sentence("not_called", zone=zone))
+    refuse_if(zone is not None and zone not in duel.callers, "not_called", zone=zone)
     open_zones = [z for z in duel.callers if duel.rulings.get(z) in (None, "undecided")]
-    if zone is None and len(duel.callers) > 1 and len(open_zones) != 1:
-        raise IllegalCommand(sentence("which_zone"))
+    refuse_if(zone is None and len(duel.callers) > 1 and len(open_zones) != 1, "which_zone")
     return zone or (open_zones or list(duel.callers))[0]
 
 
@@ -126,8 +121,7 @@ def overrule(batch: MatchBatch, c: commands.Overrule) -> None:
     _known_ruling(c.ruling)
     duel = _ended_duel(batch.state, c.number)
     award = _award_of(duel, c.ruling)
-    if award and not duel.card_id:
-        raise IllegalCommand(sentence("no_value", number=duel.number))
+    refuse_if(award and not duel.card_id, "no_value", number=duel.number)
     was = {"award": duel.award, "by": duel.decided_by, "reason": duel.reason}
     batch.add(
         "duel_overruled",
@@ -146,11 +140,9 @@ def overrule(batch: MatchBatch, c: commands.Overrule) -> None:
 def _ended_duel(state: MatchState, number: int | None) -> Duel:
     """The ended duel of that number (None: the latest) that may still be overruled."""
     found = [d for d in state.history if d.number == number] if number is not None else [state.history[-1]]
-    if not found:
-        raise IllegalCommand(sentence("not_ended", number=number))
+    refuse_if(not found, "not_ended", number=number)
     duel = found[0]
-    if duel.annulled:
-        raise IllegalCommand(sentence("annulled", number=duel.number, why=duel.annulled))
+    refuse_if(duel.annulled, "annulled", number=duel.number, why=duel.annulled)
     if duel.phase == "void" and progress.played_again(state, duel) and duel.number != state.duel.number:
         raise IllegalCommand(sentence("was_void", number=duel.number))
     return duel
@@ -162,15 +154,13 @@ def _award_of(duel: Duel, ruling: str) -> str | None:
         return None
     if ruling.startswith("award_"):
         return duel.at_zone(ruling[-1])
-    if len(duel.callers) != 1:
-        raise IllegalCommand(sentence("not_one_caller"))
+    refuse_if(len(duel.callers) != 1, "not_one_caller")
     caller = duel.callers[0]
     return duel.at_zone(caller if ruling == "match" else OTHER_ZONE[caller])
 
 
 def foul(batch: MatchBatch, c: commands.Foul) -> None:
-    if c.player not in batch.state.active:
-        raise IllegalCommand(sentence("plays_not", player=c.player))
+    refuse_if(c.player not in batch.state.active, "plays_not", player=c.player)
     default = {"human": None, "warning": "warning", "duel": "duel"}[batch.state.rules.foul]
     hidden = batch.state.phase in BEFORE_GO
     sanction = c.sanction or ("warning" if default == "duel" and hidden else default)
@@ -190,15 +180,12 @@ def _beside(said: Reason) -> dict[str, Any]:
 
 def foul_ruling(batch: MatchBatch, c: commands.FoulRuling) -> None:
     fouls = batch.state.fouls
-    if not 0 <= c.index < len(fouls) or not fouls[c.index].open:
-        raise IllegalCommand(sentence("no_foul", number=c.index))
+    refuse_if(not 0 <= c.index < len(fouls) or not fouls[c.index].open, "no_foul", number=c.index)
     ruled = fouls[c.index]
     batch.add("foul_ruled", cites=ruled.seq, index=c.index, sanction=c.sanction, why=c.why)
-    if c.sanction in ("duel", "void") and ruled.duel != batch.state.duel.number:
-        raise IllegalCommand(sentence("duel_over"))
+    refuse_if(c.sanction in ("duel", "void") and ruled.duel != batch.state.duel.number, "duel_over")
     if c.sanction == "void":
-        if batch.state.duel.phase not in (*PHASES_IN_PLAY, "decided"):
-            raise IllegalCommand(sentence("foul_void", phase=batch.state.duel.phase))
+        refuse_if(batch.state.duel.phase not in (*PHASES_IN_PLAY, "decided"), "foul_void", phase=batch.state.duel.phase)
         batch.add("duel_void", by="human", reason="foul", why=ruled.wording.text, **_beside(ruled.wording))
     if c.sanction == "duel":
         _duel_to_opponent(batch, ruled.player, ruled.wording)
@@ -209,8 +196,6 @@ def foul_ruling(batch: MatchBatch, c: commands.FoulRuling) -> None:
 def _duel_to_opponent(batch: MatchBatch, player: str, said: Reason) -> None:
     duel = batch.state.duel
     zone = duel.zone_of(player)
-    if duel.phase in BEFORE_GO:
-        raise IllegalCommand(sentence("card_hidden"))
-    if duel.phase not in (*PHASES_IN_PLAY, "decided"):
-        raise IllegalCommand(sentence("none_in_play", phase=duel.phase))
+    refuse_if(duel.phase in BEFORE_GO, "card_hidden")
+    refuse_if(duel.phase not in (*PHASES_IN_PLAY, "decided"), "none_in_play", phase=duel.phase)
     _award(batch, duel.at_zone(OTHER_ZONE[zone]), "foul", f"foul{CODE_SEPARATOR}{said.text}", **_beside(said))

@@ -15,7 +15,7 @@ from typing import Any
 
 from cards.sentences import sentence
 from referee import core
-from referee.core import Decider
+from referee.core import Decider, refuse_if
 from referee.errors import IllegalCommand
 from referee.events import Event
 from referee.match import adjudication, commands, piles, progress
@@ -36,8 +36,7 @@ def decide(state: MatchState, command: commands.MatchCommand, at: str, who: str 
 
 def _create(batch: MatchBatch, c: commands.CreateMatch) -> None:
     names = tuple(name.strip() for name in c.players)
-    if len({folded(name) for name in names}) != len(names) or not all(names):
-        raise IllegalCommand(sentence("names"))
+    refuse_if(len({folded(name) for name in names}) != len(names) or not all(names), "names")
     rounds = schedule(names, c.rules.duels_per_round)
     _known_mode(c.mode)
     batch.add(
@@ -56,8 +55,7 @@ def _create(batch: MatchBatch, c: commands.CreateMatch) -> None:
 
 
 def _known_mode(mode: str) -> None:
-    if mode not in MODES:
-        raise IllegalCommand(sentence("mode", name=mode, known=list(MODES)))
+    refuse_if(mode not in MODES, "mode", name=mode, known=list(MODES))
 
 
 def _draw(batch: MatchBatch, c: commands.DrawCard) -> None:
@@ -73,10 +71,8 @@ def _draw(batch: MatchBatch, c: commands.DrawCard) -> None:
 
 
 def _name_card(batch: MatchBatch, c: commands.NameCard) -> None:
-    if batch.state.card_id == c.card_id:
-        raise IllegalCommand(sentence("card_already", card=c.card_id))
-    if batch.state.verdicts:
-        raise IllegalCommand(sentence("verdict_given"))
+    refuse_if(batch.state.card_id == c.card_id, "card_already", card=c.card_id)
+    refuse_if(batch.state.verdicts, "verdict_given")
     value = piles.value_by_hand(batch.state, c.card_id, c.again)
     batch.add("card_named", card_id=c.card_id, value=value, source=c.source, was=batch.state.card_id)
 
@@ -99,8 +95,7 @@ def fields_refusal(state: MatchState, fields: Mapping[str, str]) -> str:
 
 
 def _press(batch: MatchBatch, c: commands.PressStop) -> None:
-    if c.zone not in OTHER_ZONE:
-        raise IllegalCommand(sentence("zone", zone=c.zone))
+    refuse_if(c.zone not in OTHER_ZONE, "zone", zone=c.zone)
     duel = batch.state.duel
     press = StopPress(c.zone, c.at_s, c.error_s, c.box_us)
     go = StopPress("", duel.go_at_s or 0.0, 0.0, duel.go_box_us)
@@ -138,8 +133,7 @@ def _gap_s(first: StopPress, second: StopPress) -> tuple[float, float]:
 
 def _timeout(batch: MatchBatch, c: commands.CallTimeout) -> None:
     limit, elapsed = batch.state.rules.time_limit_s or 0.0, c.at_s - (batch.state.duel.go_at_s or 0.0)
-    if elapsed < limit:
-        raise IllegalCommand(sentence("limit", passed=elapsed, limit=limit))
+    refuse_if(elapsed < limit, "limit", passed=elapsed, limit=limit)
     batch.add("duel_void", by="clock", reason="timeout", at_s=c.at_s)
 
 
@@ -152,8 +146,7 @@ def _mode(batch: MatchBatch, c: commands.ChangeMode) -> None:
 
 def _sign_setup(batch: MatchBatch, c: commands.SignSetup) -> None:
     names = tuple(name.strip() for name in c.names)
-    if len(names) < 2 or not all(names) or len(set(names)) < len(names):
-        raise IllegalCommand(sentence("both_sign"))
+    refuse_if(len(names) < 2 or not all(names) or len(set(names)) < len(names), "both_sign")
     batch.add("setup_signed", names=list(names), record=dict(c.record))
 
 

@@ -26,7 +26,7 @@ from typing import Any
 from cards.law import Reason, because
 from cards.sentences import sentence
 from referee import core
-from referee.core import Command, Decider, EventBatch, PhaseTable, State
+from referee.core import Command, Decider, EventBatch, PhaseTable, State, refuse_if
 from referee.errors import IllegalCommand
 from referee.events import Event
 from referee.match.verdict import ZoneVerdict, reason_from_json
@@ -235,8 +235,7 @@ def _begin(batch: PracticeBatch, c: BeginPractice) -> None:
     names = [name.strip() for name in c.players.values()]
     if not 1 <= len(names) <= 2 or not all(names) or len({name.casefold() for name in names}) < len(names):
         raise IllegalCommand(sentence("practice_names"))
-    if not c.cards:
-        raise IllegalCommand(sentence("practice_cards"))
+    refuse_if(not c.cards, "practice_cards")
     players, cards = dict(zip(c.players, names, strict=True)), [list(card) for card in c.cards]
     batch.add("practice_begun", session_id=c.session_id, players=players, level=c.level, cards=cards, deck=c.deck)
 

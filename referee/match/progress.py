@@ -5,6 +5,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from cards.sentences import sentence
+from referee.core import refuse_if
 from referee.errors import IllegalCommand
 from referee.match.duel import PHASES_IN_PLAY, Duel
 from referee.match.schedule import MOST, Round, folded, round_robin
@@ -93,8 +94,7 @@ def _reschedule(batch: MatchBatch, kind: str, rounds: Sequence[Round], round_ind
 
 
 def _present(state: MatchState, player: str) -> None:
-    if player not in state.active:
-        raise IllegalCommand(sentence("plays_not", player=player))
+    refuse_if(player not in state.active, "plays_not", player=player)
 
 
 def _begun(state: MatchState) -> bool:
@@ -105,16 +105,13 @@ def _begun(state: MatchState) -> bool:
 
 def _free(taken: Iterable[str], name: str) -> None:
     """Raises IllegalCommand when somebody has that name; capitals make no other one of it."""
-    if folded(name) in map(folded, taken):
-        raise IllegalCommand(sentence("plays_already", player=name))
+    refuse_if(folded(name) in map(folded, taken), "plays_already", player=name)
 
 
 def rename(batch: MatchBatch, player: str, name: str) -> None:
     """The player's name was entered wrongly: everything of this match says the right one from now on."""
-    if player not in batch.state.players:
-        raise IllegalCommand(sentence("plays_not", player=player))
-    if name == player:
-        raise IllegalCommand(sentence("named_already", player=player))
+    refuse_if(player not in batch.state.players, "plays_not", player=player)
+    refuse_if(name == player, "named_already", player=player)
     _free((p for p in batch.state.players if p != player), name)
     batch.add("player_renamed", player=player, name=name)
 
@@ -146,8 +143,7 @@ def join(batch: MatchBatch, player: str) -> None:
     """A latecomer meets everyone present once, after the rounds already listed."""
     state = batch.state
     _free(state.players, player)
-    if len(state.active) >= MOST:
-        raise IllegalCommand(sentence("too_many", most=MOST))
+    refuse_if(len(state.active) >= MOST, "too_many", most=MOST)
     swap, added = len(state.rounds) % 2, []
     for i, other in enumerate(state.active):
         a, b = (player, other) if (i + swap) % 2 else (other, player)
@@ -163,8 +159,7 @@ def postpone(batch: MatchBatch, player: str) -> None:
     rest = state.rounds[first:]
     later = [r for r in rest if player in r.players]
     rounds = [*state.rounds[:first], *(r for r in rest if player not in r.players), *later]
-    if tuple(rounds) == state.rounds:
-        raise IllegalCommand(sentence("no_wait", player=player))
+    refuse_if(tuple(rounds) == state.rounds, "no_wait", player=player)
     _reschedule(batch, "player_late", rounds, None if _begun(state) else first, player=player)
 
 
@@ -174,8 +169,7 @@ def replay(batch: MatchBatch, round_index: int, why: str) -> None:
     if not 0 <= round_index <= state.round_index or (round_index == state.round_index and not _begun(state)):
         raise IllegalCommand(sentence("not_played", number=round_index + 1))
     annulled = [d.number for d in state.history if d.round_index == round_index and not d.annulled]
-    if not annulled:
-        raise IllegalCommand(sentence("none_counts", number=round_index + 1))
+    refuse_if(not annulled, "none_counts", number=round_index + 1)
     old = state.rounds[round_index]
     for player in old.players:
         _present(state, player)
@@ -192,12 +186,9 @@ def replay_duel(batch: MatchBatch, number: int, why: str) -> None:
     duel = next((d for d in state.history if d.number == number), None)
     if duel is None:
         raise IllegalCommand(sentence("not_ended", number=number))
-    if duel.annulled:
-        raise IllegalCommand(sentence("annulled", number=duel.number, why=duel.annulled))
-    if duel.phase != "void":
-        raise IllegalCommand(sentence("replayduel_decided", n=number))
-    if played_again(state, duel):
-        raise IllegalCommand(sentence("replayduel_fresh", n=number))
+    refuse_if(duel.annulled, "annulled", number=duel.number, why=duel.annulled)
+    refuse_if(duel.phase != "void", "replayduel_decided", n=number)
+    refuse_if(played_again(state, duel), "replayduel_fresh", n=number)
     for player in duel.seats.values():
         _present(state, player)
     again = Round(duel.seats["A"], duel.seats["B"], duel.duel_index + 1, "replay", duel.duel_index)

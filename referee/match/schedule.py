@@ -13,8 +13,7 @@ from functools import cache
 from itertools import combinations
 from typing import Any
 
-from cards.sentences import sentence
-from referee.errors import IllegalCommand
+from referee.core import refuse_if
 
 FEWEST, MOST = 2, 12
 """Players a match takes; the mats' zones go from A to L (CONTRACT.md)."""
@@ -60,8 +59,7 @@ class Round:
 
 def schedule(players: Sequence[str], duels: int = 3) -> tuple[Round, ...]:
     """The rounds of a match between ``players``, youngest first. Raises IllegalCommand on a bad list."""
-    if not FEWEST <= len(players) <= MOST:
-        raise IllegalCommand(sentence("how_many", least=FEWEST, most=MOST, n=len(players)))
+    refuse_if(not FEWEST <= len(players) <= MOST, "how_many", least=FEWEST, most=MOST, n=len(players))
     return tuple(Round(players[a], players[b], duels) for a, b in seated(pairings(len(players))))
 
 

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Protocol
 
 from cards.sentences import sentence
+from referee.core import refuse_if
 from referee.devices.box_keyboard import KeysBox
 from referee.devices.ports import BoxNotice, ButtonBox, Lamp
 from referee.errors import DeviceLost, IllegalCommand, RefereeError
@@ -130,8 +131,7 @@ class BoxListener(JobQueue[BoxNotice]):
         """Whether there are pads to count down for. Raises IllegalCommand when somebody's tongs are not on theirs."""
         pads = self.box.status().get("pads") or {}
         away = [self._player(player) for player, resting in sorted(pads.items()) if not resting]
-        if away:
-            raise IllegalCommand(sentence("tongs", names=list(away)))
+        refuse_if(away, "tongs", names=list(away))
         return bool(pads)
 
     def _sound_go(self, countdown: bool) -> BoxNotice:

@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from cards.sentences import sentence
 from referee import core
+from referee.core import refuse_if
 from referee.devices.ports import Clock
 from referee.errors import IllegalCommand, JournalUnwritable, RefereeError
 from referee.events import Event
@@ -80,8 +80,7 @@ class Director:
         self._matches: dict[str, MatchState] = {}
         self._over: dict[str, _Over] = {}
         known = tournaments(journal)
-        if tournament and tournament not in known:
-            raise IllegalCommand(sentence("tour.unknown", name=tournament))
+        refuse_if(tournament and tournament not in known, "tour.unknown", name=tournament)
         self.id = tournament or (known[-1] if known else "")
         self.state = fold(journal.events(self.id)) if self.id else Tournament()
         self._looked = False

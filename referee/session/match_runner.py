@@ -11,6 +11,7 @@ from datetime import datetime
 from cards.deck import Deck
 from cards.sentences import sentence
 from referee import core
+from referee.core import refuse_if
 from referee.devices.ports import Clock
 from referee.errors import IllegalCommand, RefereeError
 from referee.events import Event
@@ -112,12 +113,9 @@ class MatchRunner:
         """
         with self.lock:
             events = self.journal.events(match_id) if match_id in self.journal.matches(self._table) else []
-            if not events:
-                raise IllegalCommand(sentence("takeup_unknown", match=match_id))
-            if match_id == self.state.match_id:
-                raise IllegalCommand(sentence("takeup_here", match=match_id))
-            if self.state.match_id and not self.state.can(LeaveMatch):
-                raise IllegalCommand(sentence("takeup_duel"))
+            refuse_if(not events, "takeup_unknown", match=match_id)
+            refuse_if(match_id == self.state.match_id, "takeup_here", match=match_id)
+            refuse_if(self.state.match_id and not self.state.can(LeaveMatch), "takeup_duel")
             target = fold(events)
             if not set(target.cards) <= set(self.deck.by_id):
                 raise IllegalCommand(

@@ -15,10 +15,10 @@ import numpy as np
 
 from cards.card import Card
 from cards.law import Reason, because
-from cards.sentences import sentence
 from referee import core
+from referee.core import refuse_if
 from referee.devices.ports import Frame
-from referee.errors import IllegalCommand, RefereeError
+from referee.errors import RefereeError
 from referee.events import Event
 from referee.match import practice as law
 from referee.match.practice import Practice, PracticeCommand, PracticeResult
@@ -113,8 +113,7 @@ class PracticeRunner:
         """Begin to practise with the session's deck. Raises IllegalCommand while a duel is in play."""
         session = self._session
         with self._lock:
-            if session.state.phase not in FREE_PHASES:
-                raise IllegalCommand(sentence("practice_duel"))
+            refuse_if(session.state.phase not in FREE_PHASES, "practice_duel")
             now = session.clock.utc()
             chosen = new_seed() if seed is None else seed
             value = {card.id: card.value for card in session.deck.cards}

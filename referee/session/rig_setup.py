@@ -17,6 +17,7 @@ from calibration.camera import CameraModel, camera_file, load_camera, save_camer
 from calibration.errors import BadCamera, BadPalette
 from calibration.palette import load_palette, save_palette
 from cards.sentences import sentence
+from referee.core import refuse_if
 from referee.errors import IllegalCommand
 from referee.match.commands import ChangeLens, OpenSetup, SignSetup
 from referee.match.decide import decide
@@ -47,8 +48,7 @@ class RigSetup:
         """Raises IllegalCommand while the set-up is frozen or a duel is under way."""
         if self.signed:
             raise IllegalCommand(FROZEN_REFUSAL)
-        if self._session.state.phase in PHASES_IN_PLAY:
-            raise IllegalCommand(sentence("in_play", phase=self._session.state.phase))
+        refuse_if(self._session.state.phase in PHASES_IN_PLAY, "in_play", phase=self._session.state.phase)
 
     def sign(self, names: Sequence[str], record: Mapping[str, Any], who: str = "") -> None:
         """Both accept the set-up as it is. Raises IllegalCommand for names that are no two different ones."""

@@ -10,16 +10,16 @@ that an old record never depends on today's way to choose.
 
 from collections.abc import Sequence
 from dataclasses import asdict, field, replace
-from typing import Any
 
 from cards.sentences import sentence
 from referee import core
-from referee.core import Command, Decider, EventBatch, Needed
+from referee.core import Command, Decider, EventBatch, Needed, refuse_if
 from referee.errors import IllegalCommand
 from referee.events import Event
 from referee.match.schedule import folded
 from referee.tournament import pairing
 from referee.tournament.evolve import evolve
+from referee.tournament.people import MOST_NAME, as_kept
 from referee.tournament.standings import ENTRY_ORDER, goes_on, order, points
 from referee.tournament.state import (
     FORMATS,
@@ -39,8 +39,6 @@ from referee.tournament.state import (
 
 OPEN_STAGES = ("entering", "round", "between")
 TournamentBatch = EventBatch[Tournament]
-MOST_NAME = 60
-"""Characters of a name: what fits on a board."""
 
 
 class TournamentCommand(Command):
@@ -65,15 +63,15 @@ class CreateTournament(TournamentCommand):
 
     def carry_out(self, batch: TournamentBatch) -> None:
         options = self.options
-        _limits(options.format in FORMATS, "tour.format", name=options.format, known=list(FORMATS))
-        _limits(0 <= options.rounds <= MOST_ROUNDS, "tour.rounds", most=MOST_ROUNDS, n=options.rounds)
+        refuse_if(options.format not in FORMATS, "tour.format", name=options.format, known=list(FORMATS))
+        refuse_if(not 0 <= options.rounds <= MOST_ROUNDS, "tour.rounds", most=MOST_ROUNDS, n=options.rounds)
         sizes = {"least": GROUP_SIZES[0], "most": GROUP_SIZES[-1], "n": options.group_size}
-        _limits(options.group_size in GROUP_SIZES, "tour.group_size", **sizes)
-        _limits(options.advance == 0 or options.advance >= 2, "tour.advance", n=options.advance)
+        refuse_if(options.group_size not in GROUP_SIZES, "tour.group_size", **sizes)
+        refuse_if(options.advance != 0 and options.advance < 2, "tour.advance", n=options.advance)
         names: list[str] = []
         for name in self.players:
             names.append(_free_name(names, name))
-        _limits(len(names) <= MOST_ENTRANTS, "tour.too_many", most=MOST_ENTRANTS)
+        refuse_if(len(names) > MOST_ENTRANTS, "tour.too_many", most=MOST_ENTRANTS)
         tables: list[str] = []
         for table in self.tables:
             tables.append(_free_table(tables, table))
@@ -100,8 +98,8 @@ class Enter(TournamentCommand):
     def carry_out(self, batch: TournamentBatch) -> None:
         state = batch.state
         name = _free_name([e.name for e in state.entrants], self.player)
-        _limits(len(state.entrants) < MOST_ENTRANTS, "tour.too_many", most=MOST_ENTRANTS)
-        _limits(not state.round or state.stage == "swiss", "tour.too_late", player=name)
+        refuse_if(len(state.entrants) >= MOST_ENTRANTS, "tour.too_many", most=MOST_ENTRANTS)
+        refuse_if(state.round and state.stage != "swiss", "tour.too_late", player=name)
         batch.add("entrant_joined", **asdict(Entrant(name, state.round, "", self.strength)))
 
 
@@ -115,7 +113,7 @@ class Leave(TournamentCommand):
 
     def carry_out(self, batch: TournamentBatch) -> None:
         entrant = _entrant(batch.state, self.player)
-        _limits(entrant.present, "tour.gone", player=entrant.name)
+        refuse_if(not entrant.present, "tour.gone", player=entrant.name)
         batch.add("entrant_left", player=self.player, why=self.why.strip())
         for game in batch.state.games:
             if self.player in game.players and game.result is None:
@@ -133,7 +131,7 @@ class Return(TournamentCommand):
 
     def carry_out(self, batch: TournamentBatch) -> None:
         entrant = _entrant(batch.state, self.player)
-        _limits(not entrant.present, "tour.present", player=entrant.name)
+        refuse_if(entrant.present, "tour.present", player=entrant.name)
         batch.add("entrant_returned", player=self.player)
 
 
@@ -148,8 +146,8 @@ class Rename(TournamentCommand):
     def carry_out(self, batch: TournamentBatch) -> None:
         entrant, state = _entrant(batch.state, self.player), batch.state
         name = _free_name([e.name for n, e in enumerate(state.entrants) if n != self.player], self.name)
-        _limits(name != entrant.name, "named_already", player=name)
-        _limits(state.busy(self.player) is None, "tour.busy_name", player=entrant.name)
+        refuse_if(name == entrant.name, "named_already", player=name)
+        refuse_if(state.busy(self.player) is not None, "tour.busy_name", player=entrant.name)
         batch.add("entrant_renamed", player=self.player, name=name)
 
 
@@ -173,7 +171,7 @@ class CloseTable(TournamentCommand):
     PHASES = OPEN_STAGES
 
     def carry_out(self, batch: TournamentBatch) -> None:
-        _limits(self.table in batch.state.tables, "tour.no_table", table=self.table)
+        refuse_if(self.table not in batch.state.tables, "tour.no_table", table=self.table)
         if game := batch.state.at_table(self.table):
             batch.add("game_waits", game=game.number, why=self.why)
         batch.add("table_closed", table=self.table, why=self.why)
@@ -189,7 +187,7 @@ class PairRound(TournamentCommand):
         if state.round and (state.round >= state.rounds or len(state.present) < 2):
             batch.add("tournament_finished")
             return
-        _limits(len(state.present) >= 2, "tour.too_few")
+        refuse_if(len(state.present) < 2, "tour.too_few")
         rows, rounds = _first(state) if not state.round else _following(state)
         number, at = state.round + 1, len(state.games)
         games = [replace(g, number=at + n, round=number) for n, g in enumerate(rows, 1)]
@@ -209,13 +207,13 @@ class CallGame(TournamentCommand):
 
     def carry_out(self, batch: TournamentBatch) -> None:
         state, game = batch.state, _game(batch.state, self.game)
-        _limits(game.phase == "waiting", "tour.not_waiting", n=self.game)
-        _limits(self.table in state.tables, "tour.no_table", table=self.table)
-        taken = state.at_table(self.table)
-        _limits(taken is None, "tour.table_taken", table=self.table, n=taken.number if taken else 0)
+        refuse_if(game.phase != "waiting", "tour.not_waiting", n=self.game)
+        refuse_if(self.table not in state.tables, "tour.no_table", table=self.table)
+        if taken := state.at_table(self.table):
+            raise IllegalCommand(sentence("tour.table_taken", table=self.table, n=taken.number))
         for player in game.players:
-            other = state.busy(player)
-            _limits(other is None, "tour.busy", player=state.entrants[player].name, table=other.table if other else "")
+            if other := state.busy(player):
+                raise IllegalCommand(sentence("tour.busy", player=state.entrants[player].name, table=other.table))
         batch.add("game_called", game=self.game, table=self.table, after=self.after)
 
 
@@ -229,11 +227,11 @@ class GameBegins(TournamentCommand):
 
     def carry_out(self, batch: TournamentBatch) -> None:
         game = _game(batch.state, self.game)
-        _limits(game.phase == "called", "tour.not_called", n=self.game)
+        refuse_if(game.phase != "called", "tour.not_called", n=self.game)
         used = [g for g in batch.state.games if self.match_id == g.match_id or self.match_id in g.void]
-        _limits(not used, "tour.match_used", match=self.match_id)
+        refuse_if(used, "tour.match_used", match=self.match_id)
         fits = len(set(self.seated)) == len(self.seated) >= 2 and set(self.seated) <= set(game.players)
-        _limits(fits, "tour.not_these", n=self.game)
+        refuse_if(not fits, "tour.not_these", n=self.game)
         batch.add("game_began", game=self.game, match_id=self.match_id, seated=list(self.seated))
 
 
@@ -248,9 +246,10 @@ class GameEnds(TournamentCommand):
     def carry_out(self, batch: TournamentBatch) -> None:
         game = _game(batch.state, self.game)
         here = game.match_id == self.match_id and (game.result is None or game.result.by == "match")
-        _limits(game.phase in ("playing", "done") and here, "tour.not_playing", n=self.game, match=self.match_id)
+        playing = game.phase in ("playing", "done") and here
+        refuse_if(not playing, "tour.not_playing", n=self.game, match=self.match_id)
         _not_built_on(batch.state, game)
-        _limits({row.player for row in self.result.rows} == set(game.seated), "tour.not_these", n=self.game)
+        refuse_if({row.player for row in self.result.rows} != set(game.seated), "tour.not_these", n=self.game)
         batch.add("game_ended", game=self.game, match_id=self.match_id, result=asdict(self.result))
 
 
@@ -265,9 +264,9 @@ class RuleGame(TournamentCommand):
 
     def carry_out(self, batch: TournamentBatch) -> None:
         game = _game(batch.state, self.game)
-        _limits(len(game.players) == 2 and game.stage != "group", "tour.rule_two", n=self.game)
-        _limits(self.winner is None or self.winner in game.players, "tour.not_these", n=self.game)
-        _limits(self.winner is not None or game.stage != "knockout", "tour.needs_winner", n=self.game)
+        refuse_if(len(game.players) != 2 or game.stage == "group", "tour.rule_two", n=self.game)
+        refuse_if(self.winner is not None and self.winner not in game.players, "tour.not_these", n=self.game)
+        refuse_if(self.winner is None and game.stage == "knockout", "tour.needs_winner", n=self.game)
         _not_built_on(batch.state, game)
         _over(batch, game, "ruling", self.winner, self.why)
 
@@ -282,11 +281,11 @@ class Rerun(TournamentCommand):
 
     def carry_out(self, batch: TournamentBatch) -> None:
         state, game = batch.state, _game(batch.state, self.game)
-        _limits(game.phase != "waiting" and len(game.players) > 1, "tour.not_played", n=self.game)
+        refuse_if(game.phase == "waiting" or len(game.players) <= 1, "tour.not_played", n=self.game)
         _not_built_on(state, game)
         for player in game.players:
             entrant = state.entrants[player]
-            _limits(entrant.present, "tour.gone", player=entrant.name)
+            refuse_if(not entrant.present, "tour.gone", player=entrant.name)
         batch.add("game_waits", game=self.game, why=self.why)
 
 
@@ -302,29 +301,23 @@ def _refusal(state: Tournament, command: TournamentCommand) -> str:
     return ""
 
 
-def _limits(holds: bool, code: str, **values: Any) -> None:
-    if not holds:
-        raise IllegalCommand(sentence(code, **values))
-
-
 def _free_name(taken: Sequence[str], name: str) -> str:
     """The name as it is kept. Raises IllegalCommand for one that is taken, empty, too long or not one line."""
-    kept = " ".join(name.split())
-    _limits(bool(kept) and kept.isprintable() and len(kept) <= MOST_NAME, "tour.name", name=kept[:20], most=MOST_NAME)
-    _limits(folded(kept) not in map(folded, taken), "tour.taken", player=kept)
+    kept = as_kept(name)
+    refuse_if(folded(kept) in map(folded, taken), "tour.taken", player=kept)
     return kept
 
 
 def _free_table(taken: Sequence[str], table: str) -> str:
     kept = " ".join(table.split())
     fits = bool(kept) and kept.isprintable() and len(kept) <= MOST_NAME and "/" not in kept and kept != RECORD
-    _limits(fits, "tour.table_name", table=kept[:20])
-    _limits(kept not in taken, "tour.table_there", table=kept)
+    refuse_if(not fits, "tour.table_name", table=kept[:20])
+    refuse_if(kept in taken, "tour.table_there", table=kept)
     return kept
 
 
 def _entrant(state: Tournament, player: int) -> Entrant:
-    _limits(0 <= player < len(state.entrants), "tour.no_player", n=player)
+    refuse_if(not 0 <= player < len(state.entrants), "tour.no_player", n=player)
     return state.entrants[player]
 
 
@@ -347,7 +340,7 @@ def _over(batch: TournamentBatch, game: Fixture, by: str, winner: int | None, wh
 def _not_built_on(state: Tournament, game: Fixture) -> None:
     """Raises IllegalCommand when a knock-out was drawn from that game's result."""
     later = any(g.round > game.round and g.stage == "knockout" for g in state.games)
-    _limits(not later, "tour.built_on", n=game.number)
+    refuse_if(later, "tour.built_on", n=game.number)
 
 
 def _new(stage: Stage, players: Sequence[int], label: str = "") -> Fixture:

@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from cards.sentences import sentence
+from referee.core import refuse_if
 from referee.errors import IllegalCommand
 from referee.events import Event
 from referee.match.schedule import folded
@@ -74,8 +75,7 @@ def evolve(register: Register, person: str, event: Event) -> Register:
     if event.kind == "person_added":
         people[person] = Person(person, data["name"], data.get("color", ""), "", (data["name"],), since=event.at)
         return Register(people, number)
-    if person not in people:
-        raise IllegalCommand(sentence("people.unknown", name=person))
+    refuse_if(person not in people, "people.unknown", name=person)
     people[person] = _changed(people, people[person], event)
     if event.kind == "person_merged":
         del people[data["other"]]
@@ -114,8 +114,7 @@ def add_person(register: Register, name: str, at: str, who: str = "", color: str
 def rename_person(register: Register, person: Person, name: str, at: str, who: str) -> tuple[str, Event]:
     """Another name; the earlier ones still lead here."""
     kept = _free(register, name, person)
-    if kept == person.name:
-        raise IllegalCommand(sentence("named_already", player=kept))
+    refuse_if(kept == person.name, "named_already", player=kept)
     return person.id, Event("person_renamed", {"name": kept}, at, who)
 
 
@@ -127,15 +126,19 @@ def color_person(person: Person, color: str, at: str, who: str) -> tuple[str, Ev
 
 def merge_people(person: Person, other: Person, at: str, who: str) -> tuple[str, Event]:
     """Both are one: the other's names and results are this one's from now on."""
-    if person.id == other.id:
-        raise IllegalCommand(sentence("people.same", name=person.name))
+    refuse_if(person.id == other.id, "people.same", name=person.name)
     return person.id, Event("person_merged", {"other": other.id}, at, who)
 
 
-def _free(register: Register, name: str, own: Person | None = None) -> str:
+def as_kept(name: str) -> str:
+    """The name as it is kept. Raises IllegalCommand for one that is empty, too long or not one line."""
     kept = " ".join(name.split())
-    if not kept or not kept.isprintable() or len(kept) > MOST_NAME:
-        raise IllegalCommand(sentence("tour.name", name=kept[:20], most=MOST_NAME))
+    refuse_if(not kept or not kept.isprintable() or len(kept) > MOST_NAME, "tour.name", name=kept[:20], most=MOST_NAME)
+    return kept
+
+
+def _free(register: Register, name: str, own: Person | None = None) -> str:
+    kept = as_kept(name)
     other = register.named(kept)
     if other is not None and (own is None or other.id != own.id):
         raise IllegalCommand(sentence("people.taken", name=kept, person=other.id))
@@ -143,8 +146,7 @@ def _free(register: Register, name: str, own: Person | None = None) -> str:
 
 
 def _known_color(color: str) -> None:
-    if color and not COLOR.fullmatch(color):
-        raise IllegalCommand(sentence("people.color", color=color[:20]))
+    refuse_if(color and not COLOR.fullmatch(color), "people.color", color=color[:20])
 
 
 @dataclass(frozen=True)

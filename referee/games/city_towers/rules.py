@@ -15,7 +15,7 @@ from typing import Any, Literal, Self
 from pydantic import Field, model_validator
 
 from cards.sentences import sentence
-from referee.core import Data, EventBatch
+from referee.core import Data, EventBatch, refuse_if
 from referee.errors import IllegalCommand
 from referee.games import core
 from referee.games.core import UNKNOWN, GameCommand, Pile, Rules, Setup, Table, Tower, hidden, new_pile, put
@@ -90,10 +90,8 @@ class PickStones(GameCommand):
 
     def carry_out(self, batch: EventBatch[City]) -> None:
         state, count, name = batch.state, batch.state.rules.stones_a_round, batch.state.name(self.seat)
-        if state.picked[self.seat]:
-            raise IllegalCommand(sentence("game.picked", player=name))
-        if len(self.stones) != count:
-            raise IllegalCommand(sentence("game.pick", count=count, n=len(self.stones)))
+        refuse_if(state.picked[self.seat], "game.picked", player=name)
+        refuse_if(len(self.stones) != count, "game.pick", count=count, n=len(self.stones))
         for height, wanted in sorted(Counter(self.stones).items()):
             if wanted > (there := state.stock[self.seat].count(height)):
                 raise IllegalCommand(sentence("game.stones_left", player=name, n=there, height=height, wanted=wanted))
@@ -112,8 +110,7 @@ class PlayStone(GameCommand):
         state = batch.state
         if self.stone not in state.picked[self.seat]:
             raise IllegalCommand(sentence("game.no_stone", player=state.name(self.seat), height=self.stone))
-        if self.city not in CITIES or self.site not in SITES:
-            raise IllegalCommand(sentence("game.no_site", site=self.site, city=self.city))
+        refuse_if(self.city not in CITIES or self.site not in SITES, "game.no_site", site=self.site, city=self.city)
         state.hands_without(self.seat, (str(self.site),))
         if refusal := refusal_to_place(state, self.seat, self.stone, self.site, self.city):
             raise IllegalCommand(refusal)

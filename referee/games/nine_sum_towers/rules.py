@@ -13,7 +13,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from cards.sentences import sentence
-from referee.core import Data, EventBatch
+from referee.core import Data, EventBatch, refuse_if
 from referee.errors import IllegalCommand
 from referee.games import core
 from referee.games.core import UNKNOWN, GameCommand, Pile, Rules, Setup, Table, put
@@ -107,14 +107,11 @@ class StealStorey(PlayingCommand):
     def carry_out(self, batch: EventBatch[Nine]) -> None:
         state = batch.state
         _other(state, self.seat, self.victim)
-        if self.card not in NUMBERS:
-            raise IllegalCommand(sentence("game.steal_joker"))
+        refuse_if(self.card not in NUMBERS, "game.steal_joker")
         _has(state, self.seat, self.card)
         top = _top(state, self.victim)
-        if top.dog:
-            raise IllegalCommand(sentence("game.guarded", player=state.name(self.victim)))
-        if self.steal not in top.cards:
-            raise IllegalCommand(sentence("game.not_on_top", card=self.steal, player=state.name(self.victim)))
+        refuse_if(top.dog, "game.guarded", player=state.name(self.victim))
+        refuse_if(self.steal not in top.cards, "game.not_on_top", card=self.steal, player=state.name(self.victim))
         at = top.cards.index(self.steal)
         if int(self.card) + top.values[at] != SUM:
             raise IllegalCommand(
@@ -131,8 +128,7 @@ class SetDog(PlayingCommand):
 
     def carry_out(self, batch: EventBatch[Nine]) -> None:
         _has(batch.state, self.seat, "dog")
-        if _storey(batch.state, self.seat, self.storey).dog:
-            raise IllegalCommand(sentence("game.dog_there"))
+        refuse_if(_storey(batch.state, self.seat, self.storey).dog, "game.dog_there")
         batch.add("dog_set", owner=self.seat, storey=self.storey)
 
 
@@ -144,8 +140,7 @@ class LureDog(PlayingCommand):
 
     def carry_out(self, batch: EventBatch[Nine]) -> None:
         _has(batch.state, self.seat, "bone")
-        if not _storey(batch.state, self.victim, self.storey).dog:
-            raise IllegalCommand(sentence("game.no_dog"))
+        refuse_if(not _storey(batch.state, self.victim, self.storey).dog, "game.no_dog")
         batch.add("dog_lured", seat=self.seat, owner=self.victim, storey=self.storey)
 
 
@@ -157,13 +152,11 @@ class Destroy(PlayingCommand):
 
     def carry_out(self, batch: EventBatch[Nine]) -> None:
         state = batch.state
-        if self.tool not in TOOLS:
-            raise IllegalCommand(sentence("game.no_tool", card=self.tool))
+        refuse_if(self.tool not in TOOLS, "game.no_tool", card=self.tool)
         _other(state, self.seat, self.victim)
         _has(state, self.seat, self.tool)
         top = _top(state, self.victim)
-        if top.dog and self.tool == "hammer":
-            raise IllegalCommand(sentence("game.guarded_hammer", player=state.name(self.victim)))
+        refuse_if(top.dog and self.tool == "hammer", "game.guarded_hammer", player=state.name(self.victim))
         batch.add("used", seat=self.seat, card=self.tool)
         batch.add("top_gone", victim=self.victim, discarded=[*top.cards, *["dog"] * top.dog])
 
@@ -176,8 +169,7 @@ class PlayThief(PlayingCommand):
     def carry_out(self, batch: EventBatch[Nine]) -> None:
         _other(batch.state, self.seat, self.victim)
         _has(batch.state, self.seat, "thief")
-        if not batch.state.hands[self.victim]:
-            raise IllegalCommand(sentence("game.empty_hand", player=batch.state.name(self.victim)))
+        refuse_if(not batch.state.hands[self.victim], "game.empty_hand", player=batch.state.name(self.victim))
         batch.add("used", seat=self.seat, card="thief")
         _rob(batch, self.seat, self.victim)
 
@@ -188,8 +180,7 @@ class PlaySuperThief(PlayingCommand):
     def carry_out(self, batch: EventBatch[Nine]) -> None:
         _has(batch.state, self.seat, "superthief")
         victims = [seat for seat in batch.state.in_order(self.seat)[1:] if batch.state.hands[seat]]
-        if not victims:
-            raise IllegalCommand(sentence("game.empty_hands"))
+        refuse_if(not victims, "game.empty_hands")
         batch.add("used", seat=self.seat, card="superthief")
         for victim in victims:
             _rob(batch, self.seat, victim)
@@ -203,8 +194,7 @@ class ServeMilkshake(PlayingCommand):
     def carry_out(self, batch: EventBatch[Nine]) -> None:
         _other(batch.state, self.seat, self.victim)
         _has(batch.state, self.seat, "milkshake")
-        if batch.state.milkshakes[self.victim]:
-            raise IllegalCommand(sentence("game.milkshake_there", player=batch.state.name(self.victim)))
+        refuse_if(batch.state.milkshakes[self.victim], "game.milkshake_there", player=batch.state.name(self.victim))
         batch.add("milkshake_served", seat=self.seat, victim=self.victim)
 
 
@@ -342,16 +332,13 @@ def begin(setup: Setup) -> dict[str, Any]:
 def pair_values(first: str, second: str) -> tuple[int, int]:
     """What two cards of a storey stand for. Raises IllegalCommand when they make none."""
     for card in (first, second):
-        if card not in (*NUMBERS, "joker"):
-            raise IllegalCommand(sentence("game.no_storey_card", card=card))
-    if first == second == "joker":
-        raise IllegalCommand(sentence("game.two_jokers"))
+        refuse_if(card not in (*NUMBERS, "joker"), "game.no_storey_card", card=card)
+    refuse_if(first == second == "joker", "game.two_jokers")
     if first == "joker":
         return SUM - int(second), int(second)
     a = int(first)
     b = SUM - a if second == "joker" else int(second)
-    if a + b != SUM:
-        raise IllegalCommand(sentence("game.not_nine", a=a, b=b, total=a + b))
+    refuse_if(a + b != SUM, "game.not_nine", a=a, b=b, total=a + b)
     return a, b
 
 
@@ -360,23 +347,18 @@ def _has(state: Nine, seat: int, *cards: str) -> None:
 
 
 def _other(state: Nine, seat: int, victim: int) -> None:
-    if victim not in state.seats:
-        raise IllegalCommand(sentence("game.no_seat", seat=victim))
-    if victim == seat:
-        raise IllegalCommand(sentence("game.others_only"))
+    refuse_if(victim not in state.seats, "game.no_seat", seat=victim)
+    refuse_if(victim == seat, "game.others_only")
 
 
 def _top(state: Nine, victim: int) -> Storey:
-    if not state.towers[victim]:
-        raise IllegalCommand(sentence("game.no_storeys", player=state.name(victim)))
+    refuse_if(not state.towers[victim], "game.no_storeys", player=state.name(victim))
     return state.towers[victim][-1]
 
 
 def _storey(state: Nine, owner: int, number: int) -> Storey:
-    if owner not in state.seats:
-        raise IllegalCommand(sentence("game.no_seat", seat=owner))
-    if not 1 <= number <= len(state.towers[owner]):
-        raise IllegalCommand(sentence("game.no_storey", player=state.name(owner), number=number))
+    refuse_if(owner not in state.seats, "game.no_seat", seat=owner)
+    refuse_if(not 1 <= number <= len(state.towers[owner]), "game.no_storey", player=state.name(owner), number=number)
     return state.towers[owner][number - 1]
 
 

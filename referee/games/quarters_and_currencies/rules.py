@@ -13,7 +13,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from cards.sentences import sentence
-from referee.core import Data, EventBatch
+from referee.core import Data, EventBatch, refuse_if
 from referee.errors import IllegalCommand
 from referee.games import core
 from referee.games.core import UNKNOWN, GameCommand, Pile, Rules, Setup, Table, put
@@ -119,12 +119,10 @@ class TakeMoney(GameCommand):
     PHASES = ("acting",)
 
     def carry_out(self, batch: EventBatch[Quarters]) -> None:
-        if not self.cards:
-            raise IllegalCommand(sentence("game.take_one"))
+        refuse_if(not self.cards, "game.take_one")
         core.without(batch.state.market, self.cards, sentence("game.the_market"))
         total = sum(map(value, self.cards))
-        if len(self.cards) > 1 and total > MOST_AT_ONCE:
-            raise IllegalCommand(sentence("game.too_much", most=MOST_AT_ONCE, total=total))
+        refuse_if(len(self.cards) > 1 and total > MOST_AT_ONCE, "game.too_much", most=MOST_AT_ONCE, total=total)
         batch.add("money_taken", seat=self.seat, cards=list(self.cards))
         _refill(batch)
 
@@ -139,17 +137,14 @@ class Buy(GameCommand):
 
     def carry_out(self, batch: EventBatch[Quarters]) -> None:
         state = batch.state
-        if not 1 <= self.place <= PLACES or not state.yard[self.place - 1]:
-            raise IllegalCommand(sentence("game.no_building", place=self.place))
-        if self.give and state.passive is None:
-            raise IllegalCommand(sentence("game.no_passive"))
+        refuse_if(not 1 <= self.place <= PLACES or not state.yard[self.place - 1], "game.no_building", place=self.place)
+        refuse_if(self.give and state.passive is None, "game.no_passive")
         state.hands_without(self.seat, self.pay)
         currency, price = CURRENCIES[self.place - 1], price_of(state.yard[self.place - 1])
         if wrong := [card for card in self.pay if card[0] != currency]:
             raise IllegalCommand(sentence("game.wrong_currency", place=self.place, currency=currency, card=wrong[0]))
         paid = sum(map(value, self.pay))
-        if paid < price:
-            raise IllegalCommand(sentence("game.price", price=price, paid=paid))
+        refuse_if(paid < price, "game.price", price=price, paid=paid)
         owner = state.passive if self.give and state.passive is not None else self.seat
         exact = paid == price
         batch.add("bought", seat=self.seat, place=self.place, pay=list(self.pay), owner=owner, exact=exact)
@@ -163,8 +158,7 @@ class PassTurn(GameCommand):
     PHASES = ("acting",)
 
     def carry_out(self, batch: EventBatch[Quarters]) -> None:
-        if legal_actions(batch.state, self.seat):
-            raise IllegalCommand(sentence("game.something_possible"))
+        refuse_if(legal_actions(batch.state, self.seat), "game.something_possible")
         batch.add("nothing_possible", seat=self.seat)
         _refill(batch)
 
@@ -178,8 +172,7 @@ class ReadHand(GameCommand):
 
     def carry_out(self, batch: EventBatch[Quarters]) -> None:
         state = batch.state
-        if state.hands[self.seat]:
-            raise IllegalCommand(sentence("game.hand_read", player=state.name(self.seat)))
+        refuse_if(state.hands[self.seat], "game.hand_read", player=state.name(self.seat))
         known = set(money_cards(len(state.players)))
         if unknown := [card for card in self.cards if card not in known]:
             raise IllegalCommand(sentence("game.no_money", card=unknown[0]))
@@ -207,8 +200,7 @@ class ReadIn(GameCommand):
             known = {*money_cards(len(state.players)), *SCORINGS} - scored
         else:
             known = set(building_cards(state.rules))
-        if self.card not in known:
-            raise IllegalCommand(sentence("game.no_turn_up", card=self.card))
+        refuse_if(self.card not in known, "game.no_turn_up", card=self.card)
         _refill(batch, self.card)
 
 

@@ -15,7 +15,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from cards.sentences import sentence
-from referee.core import Data, EventBatch
+from referee.core import Data, EventBatch, refuse_if
 from referee.errors import IllegalCommand
 from referee.games import core
 from referee.games.core import GAME_OVER, UNKNOWN, GameCommand, Pile, Rules, Setup, Table, hidden, put
@@ -82,8 +82,7 @@ class PlayCard(GameCommand):
 
     def carry_out(self, batch: EventBatch[Bets]) -> None:
         _known(self.style)
-        if self.storeys not in STOREYS:
-            raise IllegalCommand(sentence("game.storeys", n=self.storeys))
+        refuse_if(self.storeys not in STOREYS, "game.storeys", n=self.storeys)
         batch.state.hands_without(self.seat, (self.style,))
         batch.add("built", seat=self.seat, style=self.style, storeys=self.storeys)
 
@@ -129,10 +128,8 @@ class ReadPile(GameCommand):
 
     def carry_out(self, batch: EventBatch[Bets]) -> None:
         _known(self.style)
-        if self.pile not in STOREYS:
-            raise IllegalCommand(sentence("game.no_pile", pile=self.pile))
-        if batch.state.piles[self.pile - 1][0] != UNKNOWN:
-            raise IllegalCommand(sentence("game.pile_read", pile=self.pile))
+        refuse_if(self.pile not in STOREYS, "game.no_pile", pile=self.pile)
+        refuse_if(batch.state.piles[self.pile - 1][0] != UNKNOWN, "game.pile_read", pile=self.pile)
         batch.add("card_read", pile=self.pile, card=self.style)
 
 
@@ -177,8 +174,7 @@ def create(setup: Setup, deal: Mapping[str, Any]) -> Bets:
 
 
 def _known(style: str) -> int:
-    if style not in STYLES:
-        raise IllegalCommand(sentence("game.no_tower", tower=style))
+    refuse_if(style not in STYLES, "game.no_tower", tower=style)
     return STYLES.index(style)
 
 

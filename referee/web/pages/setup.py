@@ -13,6 +13,7 @@ from calibration.camera import save_camera
 from calibration.lens import LEAST_VIEWS, BoardView, find_board, fit_lens
 from calibration.print_sheets import charuco_pdf
 from cards.sentences import sentence
+from referee.core import refuse_if
 from referee.errors import DeviceLost, IllegalCommand, RefereeError
 from referee.fields import shown
 from referee.recording.folder import write_json
@@ -176,10 +177,8 @@ def _sign(session: Session, setting: Setting, form: Mapping[str, str]) -> None:
     Raises IllegalCommand. The numbers go into the match's record, and beside it as ``setup.json``.
     """
     names = tuple(shown(form.get(f"name_{zone}", ""), 40) for zone in rig_checks.PLAYED_ZONES)
-    if "mats" not in setting.results:
-        raise IllegalCommand(sentence("measure_first"))
-    if setting.failed and form.get("anyway") != "yes":
-        raise IllegalCommand(sentence("not_passed", steps=list(setting.failed)))
+    refuse_if("mats" not in setting.results, "measure_first")
+    refuse_if(setting.failed and form.get("anyway") != "yes", "not_passed", steps=list(setting.failed))
     session.setup.sign(names, setting.to_json(), _name())
     match_id = (session.snapshot().get("match") or {}).get("match_id", "")
     kept = {"signed": list(names), "match_id": match_id, **setting.to_json()}
