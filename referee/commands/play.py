@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import click
@@ -195,36 +195,19 @@ def demo(asked: DemoOptions) -> None:
         _demo_tables(asked, asked.tables)
         return
     names = simulated_players(asked.players) if asked.players else None
-    heap.limit_heap()
-    clock, pieces, deck = SystemClock(), builtin_piece_set(), builtin_deck()
     rules = load_rules(asked.rules_file) if asked.rules_file else DEFAULT_RULES
     with ExitStack() as stack, serving.interrupted() as over:
         click.echo("SIMULATED: table, players, camera and button box are not real")
         data_dir = stack.enter_context(serving.locked_data_folder(asked.data_dir))
         staging = Staging(asked.seed or 0, asked.seating, asked.fast, asked.fps or (8.0 if asked.fast else 15.0))
-        table = stack.enter_context(SimulatedTable(pieces, clock, staging))
-        observer = Observer(pieces, table.lens)
-        use = Equipment(
-            journal=stack.enter_context(serving.open_record(data_dir / "journal.db", data_dir, "")),
-            recorder=stack.enter_context(closing(recorder_of(data_dir, clock, asked, simulated=True))),
-            data_dir=data_dir,
-            keep=kept(deck, pieces, observer),
-            draw=drawn,
-            deck=deck,
-            piece_set=pieces,
-            observer=observer,
-            gate=Gate(observer),
-            camera=table.camera,
-            box=table.box,
-            clock=clock,
-            rules=rules,
-            simulated=True,
-        )
+        table, use = simulated_table(stack, data_dir, staging)
+        recorder = stack.enter_context(closing(recorder_of(data_dir, use.clock, asked, simulated=True)))
+        use = replace(use, recorder=recorder, keep=kept(use.deck, use.piece_set, use.observer), rules=rules)
         session = stack.enter_context(serving.running_session(use, names))
-        lines = ScoreLines(click.echo, table.truth(deck))
+        lines = ScoreLines(click.echo, table.truth(use.deck))
         session.listen(lines)
         stack.enter_context(serving.dashboard(session, asked))
-        table.set_up(observer)
+        table.set_up(use.observer)
         session.start()
         if session.state.phase == "new":
             session.create_match(names or simulated_players("4"), asked.mode, asked.seed)
@@ -237,6 +220,27 @@ def demo(asked: DemoOptions) -> None:
         if done.is_set() and not (asked.fast or asked.duels or asked.headless):
             click.echo("The match is over. The dashboard stays until Ctrl-C.")
             over.wait()
+
+
+def simulated_table(stack: ExitStack, data_dir: Path, staging: Staging) -> tuple[SimulatedTable, Equipment]:
+    """A SIMULATED table until the stack ends, and what a session works with there, its record in ``data_dir``."""
+    heap.limit_heap()
+    clock, pieces = SystemClock(), builtin_piece_set()
+    table = stack.enter_context(SimulatedTable(pieces, clock, staging))
+    observer = Observer(pieces, table.lens)
+    return table, Equipment(
+        journal=stack.enter_context(serving.open_record(data_dir / "journal.db", data_dir, "")),
+        data_dir=data_dir,
+        draw=drawn,
+        deck=builtin_deck(),
+        piece_set=pieces,
+        observer=observer,
+        gate=Gate(observer),
+        camera=table.camera,
+        box=table.box,
+        clock=clock,
+        simulated=True,
+    )
 
 
 def _demo_tables(asked: DemoOptions, tables: int) -> None:

@@ -1,25 +1,19 @@
 """``referee practice``: one or two players alone with the camera, at a real table or a SIMULATED one."""
 
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import click
 
-from cards.deck import builtin_deck
-from cards.pieces import builtin_piece_set
 from referee.commands.options import as_one, names_in, option
-from referee.commands.play import PRACTICE, TableOptions, at_table, drawn
+from referee.commands.play import PRACTICE, TableOptions, at_table, simulated_table
 from referee.commands.serving import dashboard, interrupted, locked_data_folder, open_record, running_session
 from referee.devices.box_keyboard import KeysBox
-from referee.devices.ports import SystemClock
 from referee.errors import RefereeError
-from referee.session import heap
 from referee.session.practising import PracticeRunner
-from referee.session.session import Equipment, Session
+from referee.session.session import Session
 from referee.simulator.operator import Practisers
-from referee.simulator.rig import SimulatedTable, Staging
-from referee.vision.live.gate import Gate
-from referee.vision.observer import Observer
+from referee.simulator.rig import Staging
 
 PAGE = "practice"
 FPS, FAST_FPS = 15.0, 8.0
@@ -70,34 +64,19 @@ def _begin(room: PracticeRunner, names: list[str], asked: PracticeOptions) -> No
 
 def _simulated(names: list[str], asked: PracticeOptions) -> None:
     """The same at the simulated table: players who carry pieces, and nothing else."""
-    heap.limit_heap()
-    clock, pieces, deck = SystemClock(), builtin_piece_set(), builtin_deck()
     with ExitStack() as stack, interrupted() as over:
         click.echo("SIMULATED: table, players and camera are not real")
         data_dir = stack.enter_context(locked_data_folder(asked.data_dir / "simulated"))
         staging = Staging(asked.seed or 0, "across", asked.fast, FAST_FPS if asked.fast else FPS)
-        table = stack.enter_context(SimulatedTable(pieces, clock, staging))
-        observer = Observer(pieces, table.lens)
-        use = Equipment(
-            journal=stack.enter_context(open_record(data_dir / "journal.db", data_dir, "")),
-            practice=stack.enter_context(open_record(data_dir / PRACTICE, data_dir, "")),
-            data_dir=data_dir,
-            draw=drawn,
-            deck=deck,
-            piece_set=pieces,
-            observer=observer,
-            gate=Gate(observer),
-            camera=table.camera,
-            box=KeysBox(clock),
-            clock=clock,
-            simulated=True,
-        )
+        table, use = simulated_table(stack, data_dir, staging)
+        record = stack.enter_context(open_record(data_dir / PRACTICE, data_dir, ""))
+        use = replace(use, practice=record, box=KeysBox(use.clock))
         session = stack.enter_context(running_session(use, ()))
         stack.enter_context(dashboard(session, asked, None, PAGE))
-        table.set_up(observer)
+        table.set_up(use.observer)
         session.start()
         room = _room(session)
-        robots = Practisers(room, table.players, deck, pieces, clock)
+        robots = Practisers(room, table.players, use.deck, use.piece_set, use.clock)
         stack.callback(robots.stop)
         robots.start()
         _begin(room, names, asked)
