@@ -19,15 +19,12 @@ from cards.pieces import PieceSet
 from referee.recording import Attempt
 from referee.recording.errors import BadAttempt
 from referee.review.film import film
-from referee.vision.image.background import log_paper
+from referee.vision.image.background import LOG_ANYTHING, log_paper
 from referee.vision.image.evidence import paper_white
 from referee.vision.image.view import ZoneView, regions, zone_view
 
 UNCHANGED_LABEL, OTHER_LABEL = -1, -2
 """Labels below the colours: paper or what the pixel showed before anybody built; and neither, a hand say."""
-
-UNKNOWN_LOG_DENSITY = float(np.log(1 / 150.0))
-"""Log density below which a pixel is nothing known: that of "anything" in ``vision.labels``."""
 
 UNCHANGED_FEATURES = (0.25, 0.12, 0.15)
 """How near the features (l, a, b) of an unchanged pixel stay: three times a webcam's noise at half scale."""
@@ -163,7 +160,7 @@ def _strip(attempt: Attempt, view: ZoneView, seconds: np.ndarray, crops: Sequenc
     before = np.median(np.stack([seen[i] for i in opening]), 0)
     mm2 = (1 / (view.px_per_mm * SCALE)) ** 2
     largest = np.array([all_pieces_mm2(attempt.piece_set, c) for c in palette.names]) / mm2
-    sheet = np.stack([paper & (log_paper(f) > UNKNOWN_LOG_DENSITY) for f in seen])
+    sheet = np.stack([paper & (log_paper(f) > LOG_ANYTHING) for f in seen])
     same = _same(seen, sheet, before)
     labels = np.stack([_labels(f, s, palette, paper, largest) for f, s in zip(seen, same, strict=True)])
     field = np.all(np.abs(ground) < np.array(FIELD) + FIELD_MARGIN_MM, axis=-1)
@@ -186,7 +183,7 @@ def _palette(learnt: Palette | None, piece_set: PieceSet, seen: Sequence[np.ndar
     if learnt is not None and set(learnt.names) == set(piece_set.colors):
         return learnt
     some = seen[:: max(1, len(seen) // 15)]
-    pixels = np.concatenate([f[(log_paper(f) < UNKNOWN_LOG_DENSITY - 2.0) & sheet] for f in some])
+    pixels = np.concatenate([f[(log_paper(f) < LOG_ANYTHING - 2.0) & sheet] for f in some])
     return learn(piece_set, pixels[:: max(1, len(pixels) // 20_000)])
 
 
@@ -210,7 +207,7 @@ def _dim(seen: Sequence[np.ndarray], sheet: np.ndarray) -> np.ndarray:
 def _labels(f: np.ndarray, same: np.ndarray, palette: Palette, paper: np.ndarray, largest_px: np.ndarray) -> np.ndarray:
     density = palette.log_density(f)
     best, plain = density.max(0), log_paper(f)
-    coloured = (best > UNKNOWN_LOG_DENSITY) & ((best > plain) | ~paper)
+    coloured = (best > LOG_ANYTHING) & ((best > plain) | ~paper)
     plainly = np.where(same, UNCHANGED_LABEL, OTHER_LABEL).astype(np.int8)
     return without_sleeves(np.where(coloured, density.argmax(0), plainly).astype(np.int8), plainly, largest_px)
 

@@ -17,7 +17,8 @@ from calibration.palette import Palette
 from referee.vision.city.drawn import CityPicture, drawn
 from referee.vision.city.reading import CityReading
 from referee.vision.city.unexplained import clear_paper, lies_flat, spot_means
-from referee.vision.image.evidence import ANYTHING, CLIP, COLOUR_TOLD_NATS
+from referee.vision.image.background import LOG_ANYTHING
+from referee.vision.image.evidence import CLIP, COLOUR_TOLD_NATS
 
 LYING_PX, LYING_SHARE = 30, 0.3
 """Of a tower's pixels whose spot on the plan others see beside all towers, so many must be judged, and so much lie
@@ -33,7 +34,7 @@ SAMPLE = 5000
 TINT_SD = np.array((0.1, 0.06, 0.08))
 """Added to the spread in (l, a, b) that its pixels show: other paper is in other light."""
 KMEANS_STEPS = (20, 0.01)
-_OTHER = math.log(ANYTHING) - COLOUR_TOLD_NATS
+_OTHER = LOG_ANYTHING - COLOUR_TOLD_NATS
 
 
 def tinted_paper(readings: Iterable[CityReading]) -> np.ndarray:

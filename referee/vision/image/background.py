@@ -23,6 +23,8 @@ class Gauss(NamedTuple):
     sd: tuple[float, float, float]
 
 
+ANYTHING = measured(1 / 150.0, "density", "one over the volume of the features' box: what fits nothing is strange")
+LOG_ANYTHING = math.log(ANYTHING)
 NEUTRAL = (0.0, 0.0, 0.0)
 COMPONENT_UNIT = "share; mean and standard deviation of the features"
 LIGHT_SCALES = measured(

@@ -9,10 +9,9 @@ import numpy as np
 
 from calibration.palette import Palette, features
 from referee.kernels.pictures import look_up
-from referee.vision.image.background import log_marker, log_paper
+from referee.vision.image.background import LOG_ANYTHING, log_marker, log_paper
 from referee.vision.measured import measured
 
-ANYTHING = measured(1 / 150.0, "density", "one over the volume of the features' box: what fits nothing is strange")
 INK_SHARE = measured(0.124, "of the sheet", "its markers' area: any grey there, elsewhere rather a piece's dark side")
 
 BITS = measured(5, "bits a channel", "32 KB stay in the nearest cache; codes in a cell differ less than noise does")
@@ -25,7 +24,6 @@ WARM_RED = measured((0.12, 1.0), "log R - log G", "by hand: of skin of all tones
 WARM_YELLOW = measured((0.2, 1.6), "log yellow against blue", "as WARM_RED")
 WARM_LIGHT = measured(-2.2, "log light", "as WARM_RED: the least")
 SKIN_LIGHT = measured(-3.4, "log light", "as WARM_LIGHT, of dark skin in its own shade")
-LOG_ANYTHING = float(np.log(ANYTHING))
 LOG_INK = float(np.log(INK_SHARE))
 PIECE_MARGIN_NATS = measured(0.5, "nats", "by hand: a piece's colour must beat anything by so much")
 WARM_MARGIN_NATS = measured(

@@ -22,6 +22,7 @@ from calibration.palette import LINEAR, Palette, Wear, veiled
 from calibration.quality import clipped
 from referee.vision.image.background import (
     LEAST_RELIT,
+    LOG_ANYTHING,
     UNKNOWN_DENSITY,
     log_empty,
     log_marker,
@@ -37,7 +38,6 @@ from referee.vision.image.unknown import unknown_mask
 from referee.vision.image.view import ZoneView
 from referee.vision.measured import measured
 
-ANYTHING = measured(1 / 150.0, "density", "one over the volume of the features' box")
 WHITE_LEAST_PX = measured(50, "px", "by hand: fewer pixels of paper do not tell its white")
 WHITE_PLAIN = measured(60, "per cent of the bright ones", "by hand: the least coloured of them are the paper's own")
 OUTSIDE_LEAST_PX = measured(400, "px", "by hand: fewer pixels off the mats say nothing of its colours")
@@ -62,7 +62,6 @@ OUTSIDE_KNOWN = measured(0.7, "of the pixels off the mats", "the rest: of the fr
 CLIP = measured(5.0, "nats", "by hand: no single pixel says more, for or against")
 CLUTTER_IN = measured(0.03, "of the field's pixels", "by hand: of a piece's colour where no piece of the build is")
 CLUTTER_OUT = measured(0.3, "of the pixels outside", "by hand: the same there, where loose pieces lie")
-_UNKNOWN = math.log(ANYTHING)
 
 
 @dataclass(frozen=True)
@@ -141,12 +140,12 @@ def frequent(f: np.ndarray, outside: np.ndarray, seed: int = 1) -> list[tuple[np
 def log_elsewhere(f: np.ndarray, outside: np.ndarray, palette: Palette) -> tuple[np.ndarray, np.ndarray]:
     """What is off the mats: log density (h, w) of the frame's own frequent colours, or anything; and which of the
     palette's colours (k,) it has itself, as a wooden table has that of natural wood."""
-    out = np.full(f.shape[:-1], _UNKNOWN + math.log(OUTSIDE_STRANGE), np.float32)
+    out = np.full(f.shape[:-1], LOG_ANYTHING + math.log(OUTSIDE_STRANGE), np.float32)
     shared = np.zeros(len(palette.names), bool)
     peaks = -np.linalg.slogdet(palette.covariances)[1] / 2 - 1.5 * math.log(2 * math.pi)  # (k,) at each one's mean
     for mean, sd, share in frequent(f, outside):
         told = palette.log_density(mean[None].astype(np.float32))[:, 0]
-        alike = told > _UNKNOWN + 1.0
+        alike = told > LOG_ANYTHING + 1.0
         if share > (LARGE_SHARE if alike.any() else OUTSIDE_SHARE):
             out = log_sum(out, normal(f, mean, sd) + math.log(OUTSIDE_KNOWN * share))
             shared |= alike & (told > peaks - ALIKE_NATS)
@@ -194,11 +193,11 @@ def background(
     the palette cannot be told from what is off the mats. ``bare`` (h, w) is the log density of the bare table where it
     is ``known``; see ``bare_table``."""
     if known.all():
-        return log_sum(bare, _UNKNOWN + math.log(EMPTY_STRANGE)), np.zeros(len(palette.names), bool)
+        return log_sum(bare, LOG_ANYTHING + math.log(EMPTY_STRANGE)), np.zeros(len(palette.names), bool)
     paper, marker, _ = view.regions
     out, shared = log_elsewhere(f, ~paper & view.valid, palette)
     told = log_sum(bare[paper], log_paper(f[paper]) + math.log(PAPER_OTHER_LIGHT))
-    out[paper] = log_sum(told, _UNKNOWN + math.log(PAPER_STRANGE))
+    out[paper] = log_sum(told, LOG_ANYTHING + math.log(PAPER_STRANGE))
     out[marker] = log_sum(log_marker(f[marker]), out[marker])
     return out, shared
 
@@ -224,7 +223,7 @@ def gather_evidence(
     unknown = unknown_mask(view, f, table, most, palette)
     lit_anew = relit is not None and np.abs(relit).max() >= LEAST_RELIT  # then more light is no sheen, but the room's
     shining = of_piece if lit_anew else sheened(of_piece, f, palette, plain)
-    likely = shining + math.exp(_UNKNOWN - COLOUR_TOLD_NATS)
+    likely = shining + math.exp(LOG_ANYTHING - COLOUR_TOLD_NATS)
     gains = _gains(view, likely, plain)
     blank, foot = bleached(view, f, bare, white, relit)
     if blank.any():
@@ -329,7 +328,7 @@ def worn(painted: np.ndarray, f: np.ndarray, wear: Wear | None, plain: np.ndarra
     """
     if wear is None:
         return painted
-    of_paint = painted / (painted.sum(0) + np.exp(plain) + math.exp(_UNKNOWN))
+    of_paint = painted / (painted.sum(0) + np.exp(plain) + math.exp(LOG_ANYTHING))
     side = (2 * WORN_REACH_PX + 1,) * 2
     near = np.stack([cv2.boxFilter(one, -1, side) for one in of_paint])
     near /= near.sum(0) + PAINT_NEAR
@@ -351,7 +350,7 @@ def foreground(view: ZoneView, f: np.ndarray, empty: np.ndarray | None, shadows:
     """Mask (h, w) of pixels over the sheet that are surely not paper, marker or background; without ``shadows``
     none of the paper in a shadow deeper than the ``empty`` frame's features tell of."""
     paper, marker, _ = view.regions
-    least = _UNKNOWN - STRANGE_NATS
+    least = LOG_ANYTHING - STRANGE_NATS
     at = np.flatnonzero(view.valid & paper if empty is not None else view.valid & paper & ~marker)
     seen = f.reshape(-1, 3)[at]
     if empty is not None:

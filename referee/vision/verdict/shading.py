@@ -24,7 +24,8 @@ import numpy as np
 from cards.build import Build, shape_of
 from cards.pieces import PieceSet, Pose, Shape
 from referee.kernels.faces import likeliest, smoothed
-from referee.vision.image.evidence import ANYTHING, Evidence
+from referee.vision.image.background import ANYTHING
+from referee.vision.image.evidence import Evidence
 from referee.vision.image.view import ZoneView
 from referee.vision.measured import measured
 from referee.vision.render.solids import FACES, arch_tags, face_tags, solid
