@@ -25,7 +25,6 @@ class KeysBox:
         self._pads: dict[int, bool] = {}
         self._listeners: list[Callable[[BoxNotice], None]] = []
         self._lock = threading.Lock()
-        self._count = 0
         self._phase = "idle"
         self._ranked: set[int] = set()
         self.lamps: dict[int, Lamp] = {}
@@ -92,9 +91,8 @@ class KeysBox:
                 return
             if counts:
                 self._ranked.add(player)
-            self._count += 1
             at_s = self._clock.now_s()
-            press = Press(player, int(at_s * 1e6), at_s, KEY_ERROR_S, seq=self._count)
+            press = Press(player, int(at_s * 1e6), at_s, KEY_ERROR_S)
         self._tell(BoxNotice("press" if counts else "tried", at_s, player, press, f"button {player} pressed"))
 
     def next(self) -> None:

@@ -86,9 +86,7 @@ def notice_of(event: Message, tie: ClockTie, facts: BoxFacts) -> BoxNotice | Non
         return None
     press = None
     if event.kind in ("BXPRS", "BXHLD"):
-        held = kind == "held_at_go"
-        run = int(event.fields[-1]) if event.kind == "BXPRS" and event.protocol > 1 else None
-        press = Press(int(event.fields[1]), event.box_us, at_s, error_s, held, event.number, facts.box_id, run, noisy)
+        press = Press(int(event.fields[1]), event.box_us, at_s, error_s, noisy)
     line = sentence("told_line_next") if player == NEXT_BUTTON else sentence("told_line", n=player)
     text = sentence(code, n=player, line=line)
     return BoxNotice(kind, at_s, player, press, text, event.box_us, error_s, facts.box_id)

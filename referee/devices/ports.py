@@ -94,18 +94,13 @@ class Press:
     """One Stop. ``player`` 0 is zone A's button, 1 is zone B's, and so on.
 
     ``box_us`` is the box's own clock at the edge; ``at_s`` the same instant on the host's scale,
-    good to ``error_s``. ``seq`` is the sentence's number on the wire, ``run`` the box's number of the duel
-    (None from a box that counts none). ``noisy`` says that its line was: ``box_us`` is then no better than ``error_s``.
+    good to ``error_s``. ``noisy`` says that its line was: ``box_us`` is then no better than ``error_s``.
     """
 
     player: int
     box_us: int
     at_s: float
     error_s: float
-    held_at_go: bool = False
-    seq: int = 0
-    box_id: str = ""
-    run: int | None = None
     noisy: bool = False
 
 
