@@ -2,9 +2,8 @@
 
 import queue
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Protocol
 
 from cards.sentences import sentence
 from referee.core import refuse_if
@@ -40,21 +39,10 @@ NEXT_STEP: dict[str, type[MatchCommand]] = {
 """What the inactive player's Start/Next button means in each phase; when ready it is the go."""
 
 
-class BoxMatch(RunningSession, Protocol):
-    """What the box needs of the session."""
-
-    @property
-    def signed_box(self) -> str | None:
-        """The id of the box that both players signed with the set-up."""
-
-    def fields(self) -> Mapping[str, str]:
-        """Zone -> what is wrong with its field before a go."""
-
-
 class BoxListener(JobQueue[BoxNotice]):
     """Hears one box at a time, on a thread of its own. A lost box is an alarm, never an error."""
 
-    def __init__(self, match: BoxMatch, box: ButtonBox) -> None:
+    def __init__(self, match: RunningSession, box: ButtonBox) -> None:
         super().__init__("session events")
         self.box = box
         self._match = match

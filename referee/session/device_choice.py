@@ -9,7 +9,6 @@ import threading
 from collections.abc import Callable
 from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import Protocol
 
 from serial.tools import list_ports
 
@@ -49,16 +48,6 @@ def open_box(port: str, clock: Clock, box_id: str | None = None) -> ButtonBox:
     return SerialBox(None if port == "auto" else port, clock, box_id)
 
 
-class DeviceSession(RunningSession, Protocol):
-    """What a change of devices needs of the session; recorded files in ``data_dir`` may be taken for a camera."""
-
-    def use_camera(self, camera: Camera) -> Camera:
-        """Go on with another camera; gives back the old one to close."""
-
-    def use_box(self, box: ButtonBox) -> ButtonBox:
-        """Go on with another button box; gives back the old one."""
-
-
 class DeviceChoices:
     """The devices of a real session. ``camera`` and ``box`` name the ones in use; ``close`` closes them.
 
@@ -67,7 +56,7 @@ class DeviceChoices:
 
     def __init__(
         self,
-        session: DeviceSession,
+        session: RunningSession,
         camera: str,
         box: str,
         clock: Clock,

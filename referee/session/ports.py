@@ -99,8 +99,18 @@ class RunningSession(MatchClock, CommandRunner, AlarmBoard, PagePublisher, Proto
         """The button box in use."""
 
     @property
+    def signed_box(self) -> str | None:
+        """The id of the box that was signed with the set-up; None while none is."""
+
+    @property
     def journal(self) -> Record:
         """The record."""
+
+    def use_camera(self, camera: Camera) -> Camera:
+        """Go on with another camera; gives back the old one to close."""
+
+    def use_box(self, box: ButtonBox) -> ButtonBox:
+        """Go on with another button box; gives back the old one."""
 
     def attempt(self, command: MatchCommand) -> None:
         """A command that nobody waits for: what is illegal now is none, what cannot be kept is an alarm."""
@@ -110,3 +120,6 @@ class RunningSession(MatchClock, CommandRunner, AlarmBoard, PagePublisher, Proto
 
     def gates(self) -> Mapping[str, Mapping[str, Any]]:
         """Per zone what the gate saw last."""
+
+    def fields(self) -> Mapping[str, str]:
+        """Zone -> what is wrong with its field before a go."""

@@ -37,7 +37,6 @@ from referee.web.pages.pieces_form import form_rows, kind_svg, set_of_form
 from referee.web.streaming.media import SVG_HEADERS
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
-IDLE_PHASES = frozenset({"idle", "finished", "void", "decided"})
 MOST_PIECES = 20
 
 
