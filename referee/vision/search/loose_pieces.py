@@ -113,10 +113,9 @@ class Lone(NamedTuple):
 
 @dataclass(frozen=True)
 class Candidates:
-    """Loose pieces that might be: ``rows`` (n, 5) (stance, x, y, z, yaw), ``quality`` (n,) 0..1."""
+    """Loose pieces that might be: ``rows`` (n, 5) (stance, x, y, z, yaw)."""
 
     rows: np.ndarray
-    quality: np.ndarray
 
     @cached_property
     def _alone(self) -> dict[int, Lone]:
@@ -125,7 +124,7 @@ class Candidates:
     def outside(self, canvas) -> Candidates:
         """Those of them that lie outside the field."""
         keep = (np.abs(self.rows[:, 1:3]) > np.array(canvas.field_mm)).any(1)
-        return Candidates(self.rows[keep], self.quality[keep])
+        return Candidates(self.rows[keep])
 
     def alone(self, canvas) -> Lone:
         """The candidates with each one's evidence and box when drawn alone on a canvas."""
@@ -161,7 +160,7 @@ def behind_and_apart(canvas, reading, known: Candidates) -> Candidates:
     inside = np.abs(found.rows[:, 1:3]) < np.array(canvas.field_mm) - LINE_MM
     keep = beyond.any(1) | inside.all(1)
     fresh = [i for i in np.flatnonzero(keep) if not any(_same_place(found.rows[i], row) for row in known.rows)]
-    return Candidates(np.vstack([known.rows, found.rows[fresh]]), np.r_[known.quality, found.quality[fresh]])
+    return Candidates(np.vstack([known.rows, found.rows[fresh]]))
 
 
 def close_by(coarse, canvas, reading, known: Candidates) -> Candidates:
@@ -176,7 +175,7 @@ def close_by(coarse, canvas, reading, known: Candidates) -> Candidates:
     near = np.repeat(best, len(NEARER_MM), axis=0)
     near[:, 1:3] += np.tile(NEARER_MM, len(best))[:, None] * along
     best = _best_of_each_type(canvas, reading, near)
-    return Candidates(np.vstack([known.rows, best]), np.r_[known.quality, np.ones(len(best))])
+    return Candidates(np.vstack([known.rows, best]))
 
 
 def _best_of_each_type(canvas, reading, rows: np.ndarray) -> np.ndarray:
@@ -228,7 +227,7 @@ def fitted_near(canvas, reading, known: Candidates) -> Candidates:
     for which, closed in ((near & inside, np.zeros(2)), (near & ~inside, field + BEYOND_MM)):
         some = np.c_[rows[which], np.zeros((int(which.sum()), 2))]
         rows[which] = kernels.climb(canvas.arrays, some, closed, FINE_CLIMB, canvas.scene())[:, :5]
-    return Candidates(rows, known.quality)
+    return Candidates(rows)
 
 
 def _visible(canvas, xs: np.ndarray, ys: np.ndarray) -> np.ndarray:
@@ -248,7 +247,6 @@ def _visible(canvas, xs: np.ndarray, ys: np.ndarray) -> np.ndarray:
 def _fitted(canvas, stances: np.ndarray, labels: np.ndarray, closed: np.ndarray) -> Candidates:
     """Candidates of some stances over the maps as they are, none with its centre within ``closed`` (2,)."""
     chosen: list[list[float]] = []
-    quality: list[float] = []
     reach = np.array(FIELD) + REACH_MM
     places = _visible(canvas, *(np.arange(-r, r + 1, STEP_MM) for r in reach))
     yaws = np.arange(YAWS) * np.pi / YAWS
@@ -266,8 +264,7 @@ def _fitted(canvas, stances: np.ndarray, labels: np.ndarray, closed: np.ndarray)
         near = [q for q in chosen if math.hypot(piece[1] - q[1], piece[2] - q[2]) < SAME_SPOT_MM]
         if len(near) < OF_A_SPOT and not any(_same_place(piece, q) for q in near):
             chosen.append(piece)
-            quality.append(share)
-    return Candidates(np.array(chosen).reshape(-1, 5), np.array(quality))
+    return Candidates(np.array(chosen).reshape(-1, 5))
 
 
 def _same_place(a: list[float], b: list[float]) -> bool:

@@ -62,7 +62,7 @@ def _factor(piece_set: PieceSet, seen: list[tuple[ZoneView, Evidence]], about: f
         empty, small = Reading(0.0, np.zeros((0, 5)), 0.0), coarse(canvas)
         # Half as strict as the search is, which finds the pieces too small; those of plain gains come out too large.
         scene = canvas.scene().with_gains(Gains(1.5 * canvas.gains - 0.5 * np.maximum(canvas.strongest, 0.0)))
-        singles = behind_and_apart(small, empty, Candidates(empty.pieces, np.zeros(0)))
+        singles = behind_and_apart(small, empty, Candidates(empty.pieces))
         pieces = with_loose(small, [empty], singles)[0].loose
         count += len(pieces)
         for k, factor in enumerate(FACTORS):
