@@ -118,7 +118,5 @@ class TableService(Background):
                 self._seats.alarm("hall", sentence("hall_lost", fault=error.wording))
             looks += 1
             self._closing.wait(POLL_S)
-        try:
+        with suppress(RefereeError):
             self._presence.leave(self._table)
-        except RefereeError:
-            return

@@ -7,6 +7,7 @@ record, so that a director who is killed, or a second one, goes on where the rec
 
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -146,10 +147,8 @@ class Director:
 
     def _attempt(self, command: TournamentCommand) -> None:
         """What may have been overtaken by another program, and then is none."""
-        try:
+        with suppress(IllegalCommand):
             self.command(command)
-        except IllegalCommand:
-            return
 
     def _follow(self, game: Fixture) -> None:
         """What has become of the game at its table."""
