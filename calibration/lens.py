@@ -70,7 +70,7 @@ def find_board(gray: np.ndarray) -> BoardView | None:
     return BoardView(points.reshape(-1, 3), pixels.reshape(-1, 2), (gray.shape[1], gray.shape[0]))
 
 
-def covered(views: Sequence[BoardView]) -> float:
+def covered_share(views: Sequence[BoardView]) -> float:
     """The share of the picture's cells in which any view has a corner, 0 to 1."""
     if not views:
         return 0.0
@@ -91,4 +91,4 @@ def fit_lens(views: Sequence[BoardView]) -> LensFit:
         [v.board.astype(np.float32) for v in views], [v.pixels.astype(np.float32) for v in views], size, None, None
     )
     camera = CameraModel(*size, matrix, distortion.ravel()[:5])
-    return LensFit(camera, float(error), covered(views))
+    return LensFit(camera, float(error), covered_share(views))

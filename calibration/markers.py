@@ -83,7 +83,7 @@ def find_markers(gray: np.ndarray, earlier: Corners | None = None, bgr: np.ndarr
             more = _detect_at(gray, {m: quad for m, quad in earlier.items() if m not in first})
             return {**first, **{m: _refine(gray, quad) for m, quad in more.items()}}
     detected = {**_detect(cv2.erode(gray, np.ones((3, 3), np.uint8))), **detected}
-    mats = by_zone(detected)
+    mats = zone_markers(detected)
     if len(mats) > 1 and min(map(len, mats.values())) > 1:
         detected |= _detect_at(gray, _expected(detected, mats))
     else:
@@ -131,7 +131,7 @@ def _lies_as_earlier(detected: Corners, earlier: Corners, least: int = 2) -> boo
     one needs to be, none elsewhere."""
     both = detected.keys() & earlier.keys()
     still = [m for m in both if np.abs(detected[m] - earlier[m]).max() <= STILL_PX]
-    mats, there = by_zone({**earlier, **detected}), by_zone({m: detected[m] for m in still})
+    mats, there = zone_markers({**earlier, **detected}), zone_markers({m: detected[m] for m in still})
     enough = bool(mats) and all(len(there.get(zone, ())) >= least for zone in mats)
     return enough and (least > 1 or len(still) == len(both))
 
@@ -154,7 +154,7 @@ def _refine(gray: np.ndarray, quad: np.ndarray) -> np.ndarray:
     return cv2.cornerSubPix(gray, points, (reach, reach), (-1, -1), criteria).reshape(4, 2).astype(float)
 
 
-def by_zone(markers: Corners) -> dict[str, list[int]]:
+def zone_markers(markers: Corners) -> dict[str, list[int]]:
     """The ids of each zone's markers, ascending; those of no mat are left out."""
     mats: dict[str, list[int]] = {}
     for marker in sorted(markers):
@@ -163,7 +163,7 @@ def by_zone(markers: Corners) -> dict[str, list[int]]:
     return mats
 
 
-def confirmed(gray: np.ndarray, quad: np.ndarray, marker: int) -> np.ndarray | None:
+def confirmed_marker(gray: np.ndarray, quad: np.ndarray, marker: int) -> np.ndarray | None:
     """The marker's corners (4, 2) px, refined, if it shows bit for bit where it is expected; else None."""
     height, width = gray.shape
     if (quad < EDGE_PX - 1).any() or (quad > (width - EDGE_PX, height - EDGE_PX)).any():

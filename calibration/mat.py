@@ -115,7 +115,7 @@ def _look_where_expected(gray: np.ndarray, mats: Mats, markers: Corners) -> Corn
         for k, marker in enumerate(range(aruco.marker_id(zone, 0), aruco.marker_id(zone, 4))):
             flat = np.c_[aruco.marker_corners(k), np.zeros(4)]
             expected = mats.camera.project(pose.to_camera(flat))
-            quad = None if marker in markers else aruco.confirmed(gray, expected, marker)
+            quad = None if marker in markers else aruco.confirmed_marker(gray, expected, marker)
             if quad is not None:
                 confirmed_markers[marker] = quad
     return confirmed_markers
@@ -151,7 +151,7 @@ def detect_mats(
 def solve_mats(markers: Corners, size: tuple[int, int], camera: CameraModel | None = None) -> Mats:
     """Poses of all mats from marker corners. ``size`` is (width, height) of the picture in px."""
     lens = camera.scaled_to(*size) if camera else guessed_camera(*size)
-    seen, others = aruco.by_zone(markers), tuple(m for m in markers if m >= 4 * len(ZONES))
+    seen, others = aruco.zone_markers(markers), tuple(m for m in markers if m >= 4 * len(ZONES))
     mats = {zone: _in_one_plane(markers, ids) for zone, ids in seen.items()}
     most = MOST_ERROR * size[0]
     bad = [z for z, ids in mats.items() if _sheet_error(markers, ids) > most or 2 * len(ids) <= len(seen[z])]

@@ -62,7 +62,7 @@ CHUNK = 8192
 """Pixels taken at once: they stay in the cache, and no thread is woken for so few."""
 
 PAPER_LIGHT, PAPER_TINT = -0.8, (0.2, 0.3)
-"""A colour at least this light and with no more tint than this, as ``features``, looks like the mat's paper."""
+"""A colour at least this light and with no more tint than this, as ``color_features``, looks like the mat's paper."""
 
 SHADOW_LIGHT = -2.0
 """A colour without tint and no darker than this looks like paper in some shadow."""
@@ -96,7 +96,7 @@ WOOD_PRIOR = 50.0
 """How many pixels the usual wood counts as."""
 
 
-def features(bgr: np.ndarray, white: np.ndarray) -> np.ndarray:
+def color_features(bgr: np.ndarray, white: np.ndarray) -> np.ndarray:
     """(…, 3) float32 (l, a, b) of uint8 BGR pixels; ``white`` (3,) linear R, G, B of the paper."""
     if not bgr.size:
         return np.zeros(bgr.shape, np.float32)
@@ -172,7 +172,7 @@ def _quadratics(means: np.ndarray, covariances: np.ndarray) -> np.ndarray:
     return np.column_stack([constant, linear, *squares]).astype(np.float32)
 
 
-def nominal(piece_set: PieceSet, haze: float = USUAL_HAZE) -> Palette:
+def nominal_palette(piece_set: PieceSet, haze: float = USUAL_HAZE) -> Palette:
     """The set's nominal colours in neutral light with an amount of haze (share of the paper's light)."""
     names = tuple(piece_set.colors)
     linear = LINEAR[np.array([piece_set.rgb(c) for c in names])]
@@ -195,7 +195,7 @@ def _like_shadow(palette: Palette) -> np.ndarray:
 
 def paper_coloured(piece_set: PieceSet) -> frozenset[str]:
     """The set's colours that a piece's lit sides share with the paper: such a piece can stand there unseen."""
-    palette = nominal(piece_set, haze=0.0)
+    palette = nominal_palette(piece_set, haze=0.0)
     return frozenset(
         name
         for name, (light, a, b) in zip(palette.names, palette.means, strict=True)
@@ -203,14 +203,14 @@ def paper_coloured(piece_set: PieceSet) -> frozenset[str]:
     )
 
 
-def learn(piece_set: PieceSet, pixels: np.ndarray, rounds: int = COLOUR_ROUNDS) -> Palette:
+def learn_palette(piece_set: PieceSet, pixels: np.ndarray, rounds: int = COLOUR_ROUNDS) -> Palette:
     """The palette that explains foreground pixels, features (n, 3), starting from the nominal colours.
 
     Pixels that fit no colour (hands, tongs, shadow) are left to a uniform class. Colours without
     pixels keep their nominal place, moved along with what the others have in common; so do white and grey, which
     foreground never shows.
     """
-    starts = [nominal(piece_set, haze) for haze in HAZES]
+    starts = [nominal_palette(piece_set, haze) for haze in HAZES]
     if len(pixels) < LEAST_PIXELS:
         return starts[2]
     palette = max(starts, key=lambda p: float(_responsibilities(p, pixels)[1].mean()))
@@ -221,7 +221,7 @@ def learn(piece_set: PieceSet, pixels: np.ndarray, rounds: int = COLOUR_ROUNDS) 
     return palette
 
 
-def drifted(palette: Palette, pixels: np.ndarray, rounds: int = DRIFT_ROUNDS) -> Palette:
+def drifted_palette(palette: Palette, pixels: np.ndarray, rounds: int = DRIFT_ROUNDS) -> Palette:
     """The palette moved to the light of a frame whose foreground has the features ``pixels`` (n, 3).
 
     A veil, a tone curve or another exposure changes all colours alike: their saturation by one factor, tint and light
@@ -296,7 +296,7 @@ def learn_wear(palette: Palette, piece_set: PieceSet, pixels: np.ndarray, rounds
     """
     if len(pixels) < LEAST_INNER:
         return palette
-    starts = [nominal(piece_set, haze) for haze in HAZES]
+    starts = [nominal_palette(piece_set, haze) for haze in HAZES]
     prior = max(starts, key=lambda p: float(_worn_shares(p, WOOD, pixels)[1].mean()))
     learnt, wear = prior, WOOD
     for _ in range(rounds):

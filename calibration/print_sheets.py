@@ -231,7 +231,7 @@ def colors_pdf(pieces: PieceSet, paper: str = "a4") -> bytes:
     sheets.text(x0, y0 + half_y + 14, words, 4, centred=True)
     sheets.frame(x0 - half_x, y0 - half_y, 2 * half_x, 2 * half_y)
     sheets.line(x0 - half_x, y0, x0 + half_x, y0)
-    for shape, color, pose, x, y in apart(pieces):
+    for shape, color, pose, x, y in set_apart(pieces):
         _footprint(sheets, shape, pose, pieces.rgb(color), x0 + x, y0 + y)
         sheets.text(x0 + x, y0 + y - 1, shape.name, 2.6, (255, 255, 255), centred=True)
     _swatches(sheets, pieces, 28.0)
@@ -239,7 +239,7 @@ def colors_pdf(pieces: PieceSet, paper: str = "a4") -> bytes:
     return sheets.pdf()
 
 
-def apart(pieces: PieceSet) -> list[tuple[Shape, str, Pose, float, float]]:
+def set_apart(pieces: PieceSet) -> list[tuple[Shape, str, Pose, float, float]]:
     """(shape, colour, pose, x, y): every piece once, standing in two rows of the field, with gaps.
 
     The widest are dealt first, each to the row with more room left.

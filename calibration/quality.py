@@ -45,7 +45,7 @@ less between the two; and the share of that contrast that a pixel's step must re
 help is worth giving there, judging ends later."""
 
 
-def clipped(image: np.ndarray) -> np.ndarray:
+def clipped_pixels(image: np.ndarray) -> np.ndarray:
     """(h, w) bool: where a picture (h, w, 3) is clipped in every channel."""
     blue, green, red = cv2.split(image)
     return np.asarray(cv2.min(cv2.min(blue, green), red) >= CLIPPED_CODE)
@@ -124,7 +124,7 @@ LIMITS: Mapping[str, FigureLimits] = {
 """Said once: ``referee calibrate rig`` and the set-up page both hold a rig against these."""
 
 
-def figure(name: str, value: float) -> Figure:
+def quality_figure(name: str, value: float) -> Figure:
     """A named figure, rounded as it is shown, held against its limits."""
     limits = LIMITS[name]
     return Figure(name, round(value, limits.digits), *limits[:-1])
@@ -155,7 +155,7 @@ def zone_quality(gray: np.ndarray, mats: Mats, pose: MatPose) -> tuple[Figure, .
     }
     if spots:
         values["evenness"] = min(spots) / max(*spots, 1.0)
-    return tuple(figure(name, value) for name, value in values.items())
+    return tuple(quality_figure(name, value) for name, value in values.items())
 
 
 def _spots(gray: np.ndarray, mats: Mats, pose: MatPose) -> list[float]:

@@ -92,7 +92,7 @@ class Build:
     @cached_property
     def structures(self) -> tuple[tuple[int, ...], ...]:
         """The pieces grouped into structures: connected by resting on one another."""
-        return connected(len(self.pieces), ((i, j) for i, below in enumerate(self.contacts) for j in below))
+        return connected_groups(len(self.pieces), ((i, j) for i, below in enumerate(self.contacts) for j in below))
 
     def slight_contacts(self, i: int) -> frozenset[int]:
         """Pieces that ``i`` meets from above on less than SLIGHT_OVERLAP_MM: it may or may not rest on them."""
@@ -104,7 +104,7 @@ class Build:
         )
 
 
-def connected(n: int, pairs: Iterable[tuple[int, int]]) -> tuple[tuple[int, ...], ...]:
+def connected_groups(n: int, pairs: Iterable[tuple[int, int]]) -> tuple[tuple[int, ...], ...]:
     """The numbers 0 to n - 1 in groups that hang together by pairs, each in order, the groups by their first."""
     group = list(range(n))
     for i, j in pairs:
@@ -144,7 +144,7 @@ def top(pieces: PieceSet, piece: Piece) -> float:
 
 
 @lru_cache(maxsize=1024)
-def surfaces(shape: Shape, pose: Pose) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def piece_surfaces(shape: Shape, pose: Pose) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Underside and upper side of a posed piece above its plan, before yaw, about its centre.
 
     Gives (plan, lower, upper): plan (n, 2) points in mm on a grid of at most PLAN_STEP_MM,
@@ -236,7 +236,7 @@ def clearances(pieces: PieceSet, above: Piece, below: Piece, floor_mm: float = -
     if _beside(pieces, above, below):
         return
     shape = shape_of(pieces, below)
-    plan, lower, _ = surfaces(shape_of(pieces, above), above.pose)
+    plan, lower, _ = piece_surfaces(shape_of(pieces, above), above.pose)
     half_x, half_y, _ = (extent / 2 for extent in shape.size(below.pose))
     x, y = _seen_from(below, above, plan)
     common = (np.abs(x) <= half_x) & (np.abs(y) <= half_y)

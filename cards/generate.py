@@ -1,10 +1,10 @@
-"""Builds set up piece by piece: a seeded random search over stable placements (``erect``)."""
+"""Builds set up piece by piece: a seeded random search over stable placements (``erect_build``)."""
 
 import itertools
 import random
 from collections.abc import Iterator, Sequence
 
-from cards.build import Piece, bottom, connected, rest_height, shape_of, top
+from cards.build import Piece, bottom, connected_groups, rest_height, shape_of, top
 from cards.contact import overlap, touches
 from cards.pieces import PieceSet, Pose, Shape
 from cards.stability import MIN_TILT_DEG, stands
@@ -27,7 +27,7 @@ def all_pieces(pieces: PieceSet) -> list[tuple[str, str]]:
     return [key for key, n in sorted(pieces.inventory.items()) for _ in range(n)]
 
 
-def rank(shape: Shape) -> float:
+def placing_order(shape: Shape) -> float:
     """Order of placing: what is wide and flat first, caps last."""
     if shape.kind in CAP_KINDS:
         return 5.0
@@ -43,7 +43,7 @@ def steady_poses(shape: Shape) -> tuple[Pose, ...]:
     return (Pose(0),)
 
 
-def erect(
+def erect_build(
     pieces: PieceSet, chosen: Sequence[tuple[str, str]], rng: random.Random, max_ground: int, *, loose: bool
 ) -> tuple[Piece, ...] | None:
     """The pieces set down one by one, each at a good place, going back a little when one finds none.
@@ -141,4 +141,4 @@ def _holds(pieces: PieceSet, placed: Sequence[Piece], max_ground: int, *, whole:
 def _parts(pieces: PieceSet, placed: Sequence[Piece]) -> int:
     """How many structures there are."""
     pairs = ((t.above, t.below) for t in touches(pieces, placed) if t.below is not None)
-    return len(connected(len(placed), pairs))
+    return len(connected_groups(len(placed), pairs))

@@ -21,8 +21,8 @@ class Reason:
     """One fault, or one cause why it cannot be told. ``pieces`` index the build's pieces.
 
     ``because`` makes one. ``text`` says it in English; ``values`` fill the blanks of the sentence for ``code`` in any
-    language (``cards.sentences``) and are JSON-able: numbers (``n``, ``m``), pieces (``worded``), lists of colours,
-    other reasons (their JSON). What was recorded before values were kept has text alone.
+    language (``cards.sentences``) and are JSON-able: numbers (``n``, ``m``), pieces (``worded_piece``), lists of
+    colours, other reasons (their JSON). What was recorded before values were kept has text alone.
     """
 
     code: str
@@ -41,14 +41,14 @@ def because(code: str, pieces: tuple[int, ...] = (), **values: Any) -> Reason:
     return Reason(code, str(sentence(code, **values)), pieces, values)
 
 
-def worded(piece: Piece) -> dict[str, str]:
+def worded_piece(piece: Piece) -> dict[str, str]:
     """A piece as a reason's value: colour and shape, each to be said in the reader's language."""
     return {"color": piece.color, "shape": piece.shape}
 
 
 def of_piece(code: str, build: Build, which: int, **values: Any) -> Reason:
     """The reason of that code about one piece of the build."""
-    return because(code, (int(which),), piece=worded(build.pieces[which]), **values)
+    return because(code, (int(which),), piece=worded_piece(build.pieces[which]), **values)
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def is_round(build: Build, piece: Piece) -> bool:
     return shape.kind == "cylinder" and shape.axis(piece.pose) == "z"
 
 
-def along(build: Build, turn: float) -> np.ndarray:
+def along_build(build: Build, turn: float) -> np.ndarray:
     """x and y of each piece along the build's own axes, (n, 2) mm: positions turned back by ``turn`` degrees."""
     c, s = math.cos(math.radians(turn)), math.sin(math.radians(turn))
     return np.array([(p.x * c + p.y * s, p.y * c - p.x * s) for p in build.pieces])

@@ -29,7 +29,7 @@ def is_hidden(letter: str) -> bool:
     return unicodedata.category(letter) in INVISIBLE_CATEGORIES or letter in INVISIBLE_FILLERS
 
 
-def plain(text: str) -> str:
+def refuse_invisible(text: str) -> str:
     """The text itself. Raises ValueError when it holds a letter that cannot be seen."""
     hidden = sorted({f"U+{ord(letter):04X}" for letter in text if is_hidden(letter)})
     if hidden:
@@ -37,14 +37,14 @@ def plain(text: str) -> str:
     return text
 
 
-def shown(text: str, most: int) -> str:
+def displayable(text: str, most: int) -> str:
     """The text of at most so many letters, each that cannot be seen replaced by one that can."""
     return "".join(REPLACEMENT_CHARACTER if is_hidden(letter) else letter for letter in text.strip())[:most]
 
 
-Text = Annotated[str, Field(max_length=300, pattern=PRINTABLE), AfterValidator(plain)]
+Text = Annotated[str, Field(max_length=300, pattern=PRINTABLE), AfterValidator(refuse_invisible)]
 NeededText = Annotated[Text, NEEDED]
-Name = Annotated[str, Field(min_length=1, max_length=40, pattern=PRINTABLE), AfterValidator(plain)]
+Name = Annotated[str, Field(min_length=1, max_length=40, pattern=PRINTABLE), AfterValidator(refuse_invisible)]
 Number = Annotated[int, Field(ge=0, le=10**6, strict=True)]
 Flag = Annotated[bool, Field(strict=True)]
 Zone = Annotated[str, GetPydanticSchema(lambda *_: core_schema.literal_schema(["A", "B"]))]

@@ -27,8 +27,8 @@ from cards.card import Card, Kind, Proofs, converted_from, kinds_of
 from cards.difficulty import difficulty
 from cards.elevation import build_patches
 from cards.errors import BadCard
-from cards.generate import all_pieces, erect, rank
-from cards.law import TOLERANCES, Reason, Tolerances, along, because, build_turn, is_round, of_piece
+from cards.generate import all_pieces, erect_build, placing_order
+from cards.law import TOLERANCES, Reason, Tolerances, along_build, because, build_turn, is_round, of_piece
 from cards.pieces import Facing, PieceSet, Pose
 from cards.scene import Patch
 from cards.sentences import sentence
@@ -137,7 +137,7 @@ def _turned(turn: float) -> tuple[Reason, ...]:
 
 
 def _in_one_plane(build: Build, turn: float, tolerances: Tolerances) -> tuple[Reason, ...]:
-    ys = along(build, turn)[:, 1]
+    ys = along_build(build, turn)[:, 1]
     if (off := float(np.ptp(ys))) <= tolerances.depth_line:
         return ()
     blame = int(np.argmax(np.abs(ys - np.median(ys))))
@@ -146,7 +146,7 @@ def _in_one_plane(build: Build, turn: float, tolerances: Tolerances) -> tuple[Re
 
 def _assignments(build: Build, card: LayoutCard, turn: float) -> list[np.ndarray]:
     """Ways to read the build's pieces as the card's: for card piece i the build's piece index."""
-    xs, zs = along(build, turn)[:, 0], np.array([p.z for p in build.pieces])
+    xs, zs = along_build(build, turn)[:, 0], np.array([p.z for p in build.pieces])
     cx, cz = np.array([p.x for p in card.pieces]), np.array([p.z for p in card.pieces])
     other = np.array([[(c.shape, c.color) != (b.shape, b.color) for b in build.pieces] for c in card.pieces])
     found: dict[tuple[int, ...], None] = {}
@@ -180,7 +180,7 @@ def _supports(build: Build, card: LayoutCard, match: np.ndarray) -> tuple[Reason
 
 def offset_errors(build: Build, card: LayoutCard, match: np.ndarray, turn: float) -> np.ndarray:
     """(n, n) mm: for each two of the card's pieces, how far their offset in x is from the card's."""
-    error = along(build, turn)[match, 0] - np.array([p.x for p in card.pieces])
+    error = along_build(build, turn)[match, 0] - np.array([p.x for p in card.pieces])
     return np.asarray(error[:, None] - error[None, :])
 
 
@@ -212,7 +212,7 @@ def make_layouts(
         if len(found) == n:
             break
         card = _proposal(pieces, value, f"G{value}{len(found) + 1:02d}", rng)
-        if card and all(distinct(pieces, card, other) for other in (*existing, *found)):
+        if card and all(distinct_layouts(pieces, card, other) for other in (*existing, *found)):
             found.append(card)
             progress(len(found))
     if len(found) < n:
@@ -223,8 +223,8 @@ def make_layouts(
 def _proposal(pieces: PieceSet, value: int, card_id: str, rng: random.Random) -> LayoutCard | None:
     count = min(pieces.count, rng.randint(value + 1, value + 3))
     chosen = rng.sample(all_pieces(pieces), count)
-    chosen.sort(key=lambda key: rank(pieces.shapes[key[0]]) + rng.random() * 2.0)
-    built = erect(pieces, chosen, rng, rng.choice((1, 2, 2, 3)), loose=True)
+    chosen.sort(key=lambda key: placing_order(pieces.shapes[key[0]]) + rng.random() * 2.0)
+    built = erect_build(pieces, chosen, rng, rng.choice((1, 2, 2, 3)), loose=True)
     if not built:
         return None
     middle = round(sum(p.x for p in built) / len(built))
@@ -235,7 +235,7 @@ def _proposal(pieces: PieceSet, value: int, card_id: str, rng: random.Random) ->
     return LayoutCard(card_id, value, built)
 
 
-def distinct(pieces: PieceSet, a: LayoutCard, b: LayoutCard) -> bool:
+def distinct_layouts(pieces: PieceSet, a: LayoutCard, b: LayoutCard) -> bool:
     """Whether no build can be right for both: other pieces, poses, supports, or places over 18 mm apart."""
     if _signature(pieces, a) != _signature(pieces, b):
         return True

@@ -17,7 +17,7 @@ from cards.build import Build, Piece, shape_of
 from cards.card import Card, Proofs
 from cards.elevation import round_light, strips
 from cards.generate import CAP_KINDS, GAP_MM, all_pieces, steady_poses
-from cards.law import Reason, Tolerances, along, because, build_turn, worded
+from cards.law import Reason, Tolerances, along_build, because, build_turn, worded_piece
 from cards.pieces import PieceSet, Pose, Shape
 from cards.scene import Patch, corners, patch, placed
 from cards.sentences import sentence
@@ -52,7 +52,7 @@ class OrganCard(Card):
         found = list(self.wrong_count(build))
         if raised := tuple(i for i, on_table in enumerate(build.on_table) if not on_table):
             found.append(because("not_side_by_side", raised))
-        xs, ys = along(build, build_turn(build)).T
+        xs, ys = along_build(build, build_turn(build)).T
         order = sorted(range(len(build.pieces)), key=lambda i: xs[i])
         widths, _, heights = np.array([shape_of(build.piece_set, p).size(p.pose) for p in build.pieces]).T
         for left, right in pairwise([i for i in order if build.on_table[i]]):
@@ -103,7 +103,7 @@ class OrganCard(Card):
 
 
 def _of_two(code: str, build: Build, left: int, right: int) -> Reason:
-    return because(code, (left, right), piece=worded(build.pieces[right]), left=worded(build.pieces[left]))
+    return because(code, (left, right), piece=worded_piece(build.pieces[right]), left=worded_piece(build.pieces[left]))
 
 
 def _narrow(shape: Shape, pose: Pose) -> Pose:

@@ -12,7 +12,7 @@ from functools import cache
 
 from cards.build import Build, Piece, bottom, parse_build
 from cards.card import Card, Kind, Proofs, kinds_of
-from cards.generate import all_pieces, erect, rank
+from cards.generate import all_pieces, erect_build, placing_order
 from cards.law import TOLERANCES, Reason, Tolerances, because
 from cards.pieces import BUILTIN_SETS, PieceSet
 from cards.sentences import sentence
@@ -57,8 +57,8 @@ class StructureCard(Card):
     def _searched(self, pieces: PieceSet, rng: random.Random) -> Iterator[tuple[Piece, ...]]:
         for _ in range(TRIES):
             chosen = self.chosen(pieces, rng)  # those that carry others first
-            chosen.sort(key=lambda kind: rank(pieces.shapes[kind[0]]) + rng.random() * 1.2)
-            if built := erect(pieces, chosen, rng, self.max_ground_contacts, loose=False):
+            chosen.sort(key=lambda kind: placing_order(pieces.shapes[kind[0]]) + rng.random() * 1.2)
+            if built := erect_build(pieces, chosen, rng, self.max_ground_contacts, loose=False):
                 yield built
 
     def _known(self, pieces: PieceSet, seed: int) -> Iterator[tuple[Piece, ...]]:

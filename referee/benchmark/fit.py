@@ -3,7 +3,7 @@
 The sessions are dealt to two halves. One teaches the weights of the features (a logistic regression whose weights
 cannot be negative) and where testing begins; the other, which taught nothing, certifies the threshold
 (``risk_control``). Match and mismatch are fitted apart. To show what such a fit is worth, each session is ruled by one
-to all others (``left_out``); rulings that no feature decides stay as they are.
+to all others (``leave_sessions_out``); rulings that no feature decides stay as they are.
 """
 
 import dataclasses
@@ -20,7 +20,7 @@ from types import MappingProxyType
 import numpy as np
 from scipy.optimize import minimize
 
-from referee.benchmark.risk_control import Sample, certified, risk_bound, start_of
+from referee.benchmark.risk_control import Sample, certified_limit, risk_bound, testing_start
 from referee.benchmark.scoring import ZoneScore
 from referee.vision.verdict.trust import Guarantee, Trust, trust_json
 
@@ -52,12 +52,12 @@ class Lesson:
         return json.dumps([self.session, self.ruling, self.right, dict(self.features)])
 
 
-def packed(lessons: Sequence[Lesson]) -> bytes:
+def pack_lessons(lessons: Sequence[Lesson]) -> bytes:
     """Lessons as a file of theirs holds them: a line of JSON each, packed by gzip."""
     return gzip.compress("".join(f"{lesson.to_json()}\n" for lesson in lessons).encode(), mtime=0)
 
 
-def unpacked(file: Path) -> list[Lesson]:
+def unpack_lessons(file: Path) -> list[Lesson]:
     """The lessons of such a file. Raises ValueError, which names it, for another."""
     try:
         rows = [json.loads(line) for line in gzip.decompress(file.read_bytes()).splitlines()]
@@ -87,15 +87,15 @@ def lessons_of(scores: Sequence[ZoneScore]) -> list[Lesson]:
     return sorted(found, key=Lesson.to_json)
 
 
-def halves(sessions: Sequence[str]) -> tuple[set[str], set[str]]:
+def split_sessions(sessions: Sequence[str]) -> tuple[set[str], set[str]]:
     """Sessions dealt in turn by a digest of their names: neither order nor kind decides."""
     dealt = sorted(set(sessions), key=lambda name: hashlib.sha256(name.encode()).hexdigest())
     return set(dealt[::2]), set(dealt[1::2])
 
 
-def fitted(lessons: Sequence[Lesson], risk: Mapping[str, float] = RISK, delta: float = DELTA) -> dict[str, Trust]:
+def fit_trust(lessons: Sequence[Lesson], risk: Mapping[str, float] = RISK, delta: float = DELTA) -> dict[str, Trust]:
     """Trust in each ruling. Raises ValueError where a half of the sessions holds none of a ruling."""
-    taught, certifying = halves([lesson.session for lesson in lessons])
+    taught, certifying = split_sessions([lesson.session for lesson in lessons])
     of = {ruling: [lesson for lesson in lessons if lesson.ruling == ruling] for ruling in RULINGS}
     return {ruling: _fitted_one(of[ruling], taught, certifying, risk[ruling], delta / 2) for ruling in RULINGS}
 
@@ -109,8 +109,8 @@ def _fitted_one(lessons: list[Lesson], taught: set[str], certifying: set[str], r
     base, weights = logistic(_table(learn, names), _right(learn))
     most = min(round(1.0 - 1.0 / (len(learn) + 2), 4), SUREST)
     trust = Trust(base, dict(zip(names, weights, strict=True)), 0.5, most, Guarantee(1.0, delta, 0, 0))
-    start, shown = start_of(_sample(learn, trust), risk, delta)
-    limit = certified(_sample(test, trust), start, shown, delta)
+    start, shown = testing_start(_sample(learn, trust), risk, delta)
+    limit = certified_limit(_sample(test, trust), start, shown, delta)
     guarantee = Guarantee(round(limit.risk, 5), delta, limit.wrong, limit.given)
     told = Trust(base, trust.weights, limit.threshold, max(most, limit.threshold), guarantee)
     sure, most_there = low_confidence_bound(lessons, told)
@@ -164,7 +164,7 @@ def digest(lessons: Sequence[Lesson]) -> str:
 
 def trust_file(lessons: Sequence[Lesson], command: str) -> str:
     """The text of the file that ``referee.vision.verdict.trust`` reads: the fit with where it comes from."""
-    trusts = fitted(lessons)
+    trusts = fit_trust(lessons)
     provenance = {
         "command": command,
         "sessions": sorted({lesson.session for lesson in lessons}),
@@ -187,7 +187,7 @@ def guarantee_text(trusts: Mapping[str, Trust]) -> str:
     return f"On tables like these, with {100 * confidence:.0f} % confidence: {'; '.join(parts)}."
 
 
-def ruled(score: ZoneScore, trusts: Mapping[str, Trust]) -> ZoneScore:
+def with_trust(score: ZoneScore, trusts: Mapping[str, Trust]) -> ZoneScore:
     """The score as it would be with other trust."""
     ahead = leaning_ruling(score)
     if not score.by_margin or not score.features or ahead is None or ahead not in trusts:
@@ -198,7 +198,7 @@ def ruled(score: ZoneScore, trusts: Mapping[str, Trust]) -> ZoneScore:
     return dataclasses.replace(score, ruling="undecided", confidence=sure, leaning=ahead)
 
 
-def left_out(
+def leave_sessions_out(
     scores: Sequence[ZoneScore], lessons: Sequence[Lesson] | None = None
 ) -> dict[str, tuple[Mapping[str, Trust], list[ZoneScore]]]:
     """By session: the trust that the others taught, by these scores or by ``lessons`` of elsewhere, and its scores
@@ -206,6 +206,6 @@ def left_out(
     out: dict[str, tuple[Mapping[str, Trust], list[ZoneScore]]] = {}
     taught = lessons_of(scores) if lessons is None else lessons
     for session in sorted({session_of(s) for s in scores}):
-        trusts = fitted([lesson for lesson in taught if lesson.session != session])
-        out[session] = (trusts, [ruled(s, trusts) for s in scores if session_of(s) == session])
+        trusts = fit_trust([lesson for lesson in taught if lesson.session != session])
+        out[session] = (trusts, [with_trust(s, trusts) for s in scores if session_of(s) == session])
     return out

@@ -11,7 +11,7 @@ from scipy.stats import binomtest
 from referee.benchmark.effects.catalogue import EFFECTS
 from referee.benchmark.fit import leaning_ruling
 from referee.benchmark.run import Accepted
-from referee.benchmark.scoring import NO_PIECE_LABEL, ZoneScore, tally
+from referee.benchmark.scoring import NO_PIECE_LABEL, ZoneScore, count_outcomes
 from referee.benchmark.stress import StressScore
 from referee.vision.verdict.doubts import DOUBTS
 from referee.vision.verdict.trust import Trust
@@ -29,12 +29,12 @@ def outcome_lines(rows: Sequence[ZoneScore]) -> list[str]:
         mine = [r for r in rows if kind in (r.kind, "all")]
         out.append(f"{kind:12} {len(mine):4}  {_cells(mine)}")
     decided = [r for r in rows if r.outcome != "undecided"]
-    out.append(f"right among decided: {percent(tally(decided)['right'], len(decided))}")
+    out.append(f"right among decided: {percent(count_outcomes(decided)['right'], len(decided))}")
     return out
 
 
 def _cells(rows: Sequence[ZoneScore]) -> str:
-    counts = tally(rows)
+    counts = count_outcomes(rows)
     return "".join(f"{percent(counts[o], len(rows)):>24}" for o in OUTCOMES)
 
 
@@ -44,7 +44,7 @@ def left_out_lines(held_out: Mapping[str, tuple[Mapping[str, Trust], Sequence[Zo
     head = f"{'session left out':{max(wide, 16)}} {'match':>6} {'mismatch':>9} {'n':>5} "
     out = [head + "".join(f"{name:>14}" for name in OUTCOMES)]
     for session, (trusts, scores) in held_out.items():
-        counts, least = tally(scores), [trusts[ruling].least for ruling in ("match", "mismatch")]
+        counts, least = count_outcomes(scores), [trusts[ruling].least for ruling in ("match", "mismatch")]
         out.append(
             f"{session:{max(wide, 16)}} {least[0]:6.3f} {least[1]:9.3f} {len(scores):5} "
             + "".join(f"{counts[o]:>14}" for o in OUTCOMES)
@@ -78,7 +78,7 @@ def step_lines(rows: Sequence[ZoneScore]) -> list[str]:
         f"{colors:.1f} % by their own colour alone",
         f"  pieces             {percent(found, pieces)} of {pieces}: shape, colour, pose, 6 mm in x and z",
         f"  ground contacts    {percent(sum(r.contacts_right for r in rows), len(rows))} of builds exact",
-        f"  verdict            {percent(tally(rows)['right'], len(rows))} right",
+        f"  verdict            {percent(count_outcomes(rows)['right'], len(rows))} right",
     ]
 
 
@@ -107,7 +107,7 @@ def reliability_lines(rows: Sequence[ZoneScore]) -> list[str]:
             mean = np.mean([r.confidence for r in mine])
             out.append(
                 f"{'':11}  {low:5.2f} - {high:4.2f} {len(mine):5} {mean:7.3f} "
-                f"{percent(tally(mine)['right'], len(mine)):>24}"
+                f"{percent(count_outcomes(mine)['right'], len(mine)):>24}"
             )
     return out
 

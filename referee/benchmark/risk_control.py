@@ -72,7 +72,7 @@ def design_effect(right: np.ndarray, session: np.ndarray) -> float:
     return max(1.0, variance / (share * (1 - share) / n))
 
 
-def start_of(learnt: Sample, risk: float, delta: float) -> tuple[int, float]:
+def testing_start(learnt: Sample, risk: float, delta: float) -> tuple[int, float]:
     """Where in the grid to begin testing, and at which risk, by the data that taught: at the threshold whose bound is
     lowest there, and at the risk wanted or, where so little data cannot show that, the least of ``RISKS`` that it shows
     with room to spare."""
@@ -88,7 +88,7 @@ def _bound_from(sample: Sample, threshold: float, delta: float) -> float:
     return risk_bound(sample.right[kept], sample.session[kept], delta)
 
 
-def certified(sample: Sample, start: int, risk: float, delta: float) -> Limit:
+def certified_limit(sample: Sample, start: int, risk: float, delta: float) -> Limit:
     """The loosest threshold that fixed-sequence testing from ``start`` certifies at ``risk``. Where not even the first
     is, that one with the risk that does hold of it."""
     best = _limit(sample, start, max(risk, _bound_from(sample, CONFIDENCE_THRESHOLDS[start], delta)))

@@ -38,8 +38,8 @@ class ZoneScore:
 
     ``ruling`` is None when the mat was not located. ``confusions`` are (true piece, seen piece) by
     name; ``label_pixels`` counts the build's pixels in the view, ``labels_right`` those understood as a piece of the
-    right colour (see ``understood``), ``colors_right`` those whose own colour alone says it; ``pose_px`` is the RMS of
-    the mat's marker corners; ``features`` by name are what the confidence rests on, ``margin`` (nats) and
+    right colour (``understood_labels``), ``colors_right`` those whose own colour alone says it; ``pose_px`` is the RMS
+    of the mat's marker corners; ``features`` by name are what the confidence rests on, ``margin`` (nats) and
     ``explained`` (0..1) among them; when ``by_margin`` it is they that decided. ``doubts``: by name, those that apply.
     """
 
@@ -93,7 +93,7 @@ def _score(judgement: Judgement, image: str, zone: str, card: Card, row: dict, p
     verdict, sight = judgement.zones.get(zone), judgement.views.get(zone)
     there = true_pieces(row, "build")
     seen = sight.build.pieces if sight else ()
-    pairs = matched(there, seen)
+    pairs = matched_pieces(there, seen)
     right, by_color, pixels = labels_right(sight, piece_set, row) if sight else (0, 0, 0)
     return ZoneScore(
         image,
@@ -124,7 +124,7 @@ def _score(judgement: Judgement, image: str, zone: str, card: Card, row: dict, p
     )
 
 
-def unjudged(image: str, zone: str, card: Card, row: dict, why: str) -> ZoneScore:
+def unjudged_score(image: str, zone: str, card: Card, row: dict, why: str) -> ZoneScore:
     """The score of a zone about which nothing was said, and why."""
     count, nan = row["count"], math.nan
     expected, reason = row["expected"], row.get("why", "")
@@ -136,7 +136,7 @@ def _name(piece: Piece | None) -> str:
     return f"{piece.color} {piece.shape}" if piece else NO_PIECE_LABEL
 
 
-def matched(actual: Sequence[Piece], detected: Sequence[Piece]) -> list[tuple[Piece | None, Piece | None]]:
+def matched_pieces(actual: Sequence[Piece], detected: Sequence[Piece]) -> list[tuple[Piece | None, Piece | None]]:
     """Pairs (true, detected) nearest to one another; None for a piece missed or made up."""
     if not actual or not detected:
         return [(p, None) for p in actual] + [(None, p) for p in detected]
@@ -174,7 +174,7 @@ def true_labels(
     return colors[piece_tags(view, piece_set, pieces)]
 
 
-def understood(sight: ZoneSight, piece_set: PieceSet) -> np.ndarray:
+def understood_labels(sight: ZoneSight, piece_set: PieceSet) -> np.ndarray:
     """(h, w) int8: the colour that each pixel is understood to show: that of the piece which the verdict's reading has
     there, elsewhere the one its own colour says; -1 for none."""
     names, pieces = sight.evidence.names, (*sight.build.pieces, *sight.build.loose)
@@ -190,7 +190,9 @@ def labels_right(sight: ZoneSight, piece_set: PieceSet, row: dict) -> tuple[int,
     truth = true_labels(sight.view, piece_set, names, row)
     of_build = piece_tags(sight.view, piece_set, true_pieces(row, "build") + true_pieces(row, "loose"))
     mask = (of_build >= 0) & (of_build < len(true_pieces(row, "build"))) & sight.view.valid
-    right, by_color = (int((of == truth)[mask].sum()) for of in (understood(sight, piece_set), sight.evidence.labels))
+    right, by_color = (
+        int((of == truth)[mask].sum()) for of in (understood_labels(sight, piece_set), sight.evidence.labels)
+    )
     return right, by_color, int(mask.sum())
 
 
@@ -199,6 +201,6 @@ def truly_wrong(row: dict, card: Card, piece_set: PieceSet) -> bool:
     return bool(card.faults(Build(piece_set, true_pieces(row, "build"))))
 
 
-def tally(scores: Sequence[ZoneScore]) -> Counter[str]:
+def count_outcomes(scores: Sequence[ZoneScore]) -> Counter[str]:
     """How many of each outcome."""
     return Counter(score.outcome for score in scores)

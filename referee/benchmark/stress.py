@@ -27,7 +27,7 @@ from cards.pieces import load_piece_set
 from referee.benchmark.effects.catalogue import EFFECTS, Level
 from referee.benchmark.effects.scene import Inputs, Truth
 from referee.benchmark.run import ALL_KNOWLEDGE, Knowledge, run_all, truth_of
-from referee.benchmark.scoring import ZoneScore, score_frame, true_pieces, unjudged
+from referee.benchmark.scoring import ZoneScore, score_frame, true_pieces, unjudged_score
 from referee.errors import RefereeError
 from referee.vision.image.files import read_picture, write_picture
 from referee.vision.observer import Observer
@@ -215,7 +215,7 @@ def run_named(job: StressJob) -> list[tuple[str, StressScore]]:
 
 
 def _refused(name: str, card: Card, zones: dict, why: str) -> list[ZoneScore]:
-    return [unjudged(name, zone, card, row, why) for zone, row in sorted(zones.items())]
+    return [unjudged_score(name, zone, card, row, why) for zone, row in sorted(zones.items())]
 
 
 def _keep(job: StressJob, inputs: Inputs, name: str) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from referee.commands.options import Commands, PageOptions, argument, as_one, option
+from referee.commands.options import Commands, PageOptions, argument, option, takes_options
 from referee.commands.progress import Bar
 from referee.recording import find_attempts, load_attempt
 from referee.recording.address import Mirror, is_address
@@ -90,7 +90,7 @@ class ShowOptions(PageOptions):
 
 
 @attempts.command()
-@as_one(ShowOptions)
+@takes_options(ShowOptions)
 def show(asked: ShowOptions) -> None:
     """Look at ARCHIVE, a folder or an address (s3://…), in the browser, without a table; until Ctrl-C.
 

@@ -9,17 +9,17 @@ from pathlib import Path
 
 import click
 
-from referee.commands.options import argument, as_one, option
+from referee.commands.options import argument, option, takes_options
 from referee.commands.progress import Bar
 from referee.journal.chain import Entry
 from referee.journal.journal import Journal
-from referee.match.foul import seen_foul
+from referee.match.foul import foul_sentence
 from referee.recording import Attempt, load_attempt
-from referee.recording.address import AttemptSource, fetched_attempt, sources, text_beside
+from referee.recording.address import AttemptSource, attempt_sources, fetched_attempt, text_beside
 from referee.recording.errors import BadAttempt
 from referee.recording.folder import TORN
 from referee.recording.retention import LOG as RETENTION
-from referee.recording.retention import told_removals
+from referee.recording.retention import parse_removals
 from referee.review.batch import Interrupted
 from referee.review.batch import rejudge as judge_all
 from referee.review.import_video import ImportOptions, broken_words, import_video
@@ -28,7 +28,7 @@ from referee.review.regression_case import keep_case
 from referee.review.report import write_report
 from referee.review.signing import load_public
 from referee.review.timeline import pace, stored_timeline
-from referee.review.verify import Checked, missing, sealed_at_table_of
+from referee.review.verify import Checked, missing_attempts, sealed_at_table_of
 from referee.review.verify import verify as check
 
 FINDING: Mapping[str, str] = {
@@ -92,7 +92,7 @@ class Rejudging:
 
 
 @click.command()
-@as_one(Rejudging)
+@takes_options(Rejudging)
 def rejudge(asked: Rejudging) -> None:
     """Judge ATTEMPTS again: attempt folders, zip bundles, archives of them. Nothing recorded is altered.
 
@@ -101,7 +101,7 @@ def rejudge(asked: Rejudging) -> None:
     """
     out = asked.out
     with tempfile.TemporaryDirectory(prefix="referee-") as temporary:
-        every = gather(asked.attempts, Path(temporary))
+        every = gather_attempts(asked.attempts, Path(temporary))
         options = asked.options
         with Bar(total=len(every), unit="attempt") as bar:
             try:
@@ -116,11 +116,11 @@ def rejudge(asked: Rejudging) -> None:
         raise click.exceptions.Exit(1)
 
 
-def gather(places: tuple[str, ...], temporary: Path) -> list[AttemptSource]:
+def gather_attempts(places: tuple[str, ...], temporary: Path) -> list[AttemptSource]:
     """The attempts that the arguments name, each once. Raises BadAttempt naming a bad argument."""
     found: dict[str, AttemptSource] = {}
     for n, place in enumerate(places):
-        found |= {source.address: source for source in sources(place, temporary / str(n))}
+        found |= {source.address: source for source in attempt_sources(place, temporary / str(n))}
     return list(found.values())
 
 
@@ -213,7 +213,7 @@ class Importing:
 
 
 @click.command("import")
-@as_one(Importing)
+@takes_options(Importing)
 def import_(asked: Importing) -> None:
     """Make an attempt of VIDEO (or of a folder that holds video.mp4), so that it can be judged.
 
@@ -244,7 +244,7 @@ def timeline(attempts, as_json) -> None:
     """What happened when in ATTEMPTS, read from their videos; for several also the players' pace."""
     told: list[tuple[Attempt, dict]] = []
     with tempfile.TemporaryDirectory(prefix="referee-") as temporary, Bar(unit="frame", leave=False) as bar:
-        for source in gather(attempts, Path(temporary)):
+        for source in gather_attempts(attempts, Path(temporary)):
             with fetched_attempt(source) as folder:
                 attempt = load_attempt(folder)
                 told.append((attempt, stored_timeline(attempt, lambda: bar.update())))
@@ -273,7 +273,7 @@ def _events(attempt: Attempt, story: Mapping) -> list[tuple[float, str, str]]:
         found += [(came, zone, f"hand over the field until {left:.2f} s") for came, left in rows["hands"]]
     for foul in story.get("fouls", ()):
         whose = f", the hand of {foul['culprit']}" if foul["culprit"] not in (None, foul["zone"]) else ""
-        text = f"proposed foul: {seen_foul(foul['kind'], foul['zone'])}{whose}, {100 * foul['sure']:.0f} % sure"
+        text = f"proposed foul: {foul_sentence(foul['kind'], foul['zone'])}{whose}, {100 * foul['sure']:.0f} % sure"
         found.append((foul["seconds"], foul["zone"], text))
     found += [(row["seconds"], row["zone"], f"finding: {FINDING[row['finding']]}") for row in story.get("findings", ())]
     return found
@@ -303,7 +303,7 @@ def verify(attempts: tuple[str, ...], journal_at: str | None, key: str | None) -
     signer, found = load_public(Path(key)) if key else None, dict[str, list[Checked]]()
     with tempfile.TemporaryDirectory(prefix="referee-") as temporary, ExitStack() as opened:
         journal = opened.enter_context(closing(Journal(journal_at, reading=True))) if journal_at else None
-        for source in gather(attempts, Path(temporary)):
+        for source in gather_attempts(attempts, Path(temporary)):
             with fetched_attempt(source) as folder:
                 checked = check(folder, journal.entries if journal else None, signer)
             found.setdefault(source.name, []).append(checked)
@@ -335,9 +335,9 @@ def _checked(found: Checked) -> str:
 def _say_missing(places: Sequence[str], names: Collection[str], seals: Iterable[Entry]) -> bool:
     """Name the attempts that the archives among the places lack; whether any is missing without a word of why."""
     archives = [p for p in places if not p.endswith(".zip") and Path(p).resolve().name not in names]
-    rows = [row for place in archives for row in told_removals(text_beside(place, RETENTION))]
+    rows = [row for place in archives for row in parse_removals(text_beside(place, RETENTION))]
     made_room = {row.get("removed"): str(row.get("at", "")) for row in rows}
-    lost = missing(names, seals) if archives else {}
+    lost = missing_attempts(names, seals) if archives else {}
     for name, seal in lost.items():
         if name in made_room:
             click.echo(f"{name}  not here: went to make room, {made_room[name][:16]} by {RETENTION}")

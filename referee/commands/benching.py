@@ -8,7 +8,16 @@ from pathlib import Path
 import click
 
 from referee.benchmark import report
-from referee.benchmark.fit import guarantee_text, left_out, lessons_of, packed, ruled, session_of, trust_file, unpacked
+from referee.benchmark.fit import (
+    guarantee_text,
+    leave_sessions_out,
+    lessons_of,
+    pack_lessons,
+    session_of,
+    trust_file,
+    unpack_lessons,
+    with_trust,
+)
 from referee.benchmark.run import Job, Knowledge, jobs, run_all, sessions
 from referee.benchmark.scoring import ZoneScore
 from referee.benchmark.stress import EFFECTS, StressScore, effect_names, kept_rows, stress_jobs, stress_rows
@@ -33,19 +42,19 @@ def bench(wanted: BenchOptions) -> None:
     elif wanted.aids:
         _show_aids(found, wanted)
     elif wanted.scaling:
-        _show_scaling(jobs(found, knowledge(wanted), every=wanted.every), wanted)
+        _show_scaling(jobs(found, rig_knowledge(wanted), every=wanted.every), wanted)
     else:
         _show_verdicts(found, wanted)
 
 
-def knowledge(wanted: BenchOptions) -> Knowledge:
+def rig_knowledge(wanted: BenchOptions) -> Knowledge:
     """What the observer is given of a rig."""
     return Knowledge(not wanted.no_empty, not wanted.no_colors, not wanted.no_camera)
 
 
 def _show_verdicts(found: Sequence[Path], wanted: BenchOptions) -> None:
     """The verdicts on the frames as they are."""
-    work = jobs(found, knowledge(wanted), wanted.wrong_cards, wanted.every)
+    work = jobs(found, rig_knowledge(wanted), wanted.wrong_cards, wanted.every)
     rows = [row for seen in _watched(run_all(work, wanted.processes), len(work)) for row in seen]
     if wanted.as_json:
         extra = [{} if wanted.wrong_cards else {"outcome": row.outcome} for row in rows]
@@ -78,7 +87,7 @@ def _stressed(found: Sequence[Path], wanted: BenchOptions) -> list[StressScore]:
     work = [
         job
         for seed in wanted.seed
-        for job in stress_jobs(found, effects, wanted.every, seed, wanted.pictures, knowledge(wanted))
+        for job in stress_jobs(found, effects, wanted.every, seed, wanted.pictures, rig_knowledge(wanted))
     ]
     if wanted.no_more:
         there = kept_rows(wanted.rows)
@@ -105,13 +114,13 @@ def _stress_left_out(rows: Sequence[StressScore], wanted: BenchOptions) -> list[
     held_out = _left_out([row.score for row in rows], wanted)
     click.echo("\n".join(report.left_out_lines(held_out)) + "\n")
     trusts = {session: trusts for session, (trusts, _) in held_out.items()}
-    return [replace(row, score=ruled(row.score, trusts[session_of(row.score)])) for row in rows]
+    return [replace(row, score=with_trust(row.score, trusts[session_of(row.score)])) for row in rows]
 
 
 def _left_out(scores: Sequence[ZoneScore], wanted: BenchOptions) -> dict:
     try:
-        lessons = unpacked(wanted.lessons) if wanted.lessons and not wanted.fit else None
-        return left_out(scores, lessons=lessons)
+        lessons = unpack_lessons(wanted.lessons) if wanted.lessons and not wanted.fit else None
+        return leave_sessions_out(scores, lessons=lessons)
     except ValueError as fault:
         raise click.UsageError(str(fault)) from None
 
@@ -126,7 +135,7 @@ def _fit(rows: list[StressScore], wanted: BenchOptions) -> None:
     trust = wanted.trust or TRUST_FILE
     trust.write_text(trust_file(learnt, command), encoding="utf-8")
     if wanted.lessons:
-        wanted.lessons.write_bytes(packed(learnt))
+        wanted.lessons.write_bytes(pack_lessons(learnt))
     click.echo(f"\n{guarantee_text(load_trust(trust))}\nwritten: {trust}")
 
 

@@ -9,7 +9,7 @@ import click
 from referee.commands.options import Commands, Words
 from referee.devices.box import SerialBox
 from referee.devices.box_protocol import NEXT_BUTTON, PADS, PLAYERS
-from referee.devices.firmware import BOARDS, image, send
+from referee.devices.firmware import BOARDS, firmware_image, upload_firmware
 from referee.devices.ports import BoxNotice, Lamp, SystemClock
 from referee.errors import DeviceLost
 from referee.simulator.box import FAULTS, BadFault, SimulatedBox
@@ -67,7 +67,7 @@ def _check(serial_box: SerialBox, rename: str | None, listen: float, buttons: in
     if rename:
         serial_box.rename(rename)
     time.sleep(SETTLE_S)
-    _show(figures(serial_box.status()))
+    _show(status_lines(serial_box.status()))
     _show(_listened(serial_box, listen))
     if buttons == 0:
         return set()
@@ -76,7 +76,7 @@ def _check(serial_box: SerialBox, rename: str | None, listen: float, buttons: in
     time.sleep(LAMP_TEST_S)
     click.echo(f"Buttons: press each of {buttons} within {seconds:g} s; its lamp lights.")
     missing = _try_buttons(serial_box, buttons, seconds)
-    _show(bounce(_counts(serial_box)))
+    _show(bounce_lines(_counts(serial_box)))
     return missing
 
 
@@ -101,10 +101,10 @@ def _listened(serial_box: SerialBox, seconds: float) -> list[str]:
     with suppress(DeviceLost):
         serial_box.clear_counts()
     time.sleep(ANSWER_S + seconds)
-    return noise(_counts(serial_box), seconds)
+    return noise_lines(_counts(serial_box), seconds)
 
 
-def noise(counts: dict[int, tuple[int, int, int]], seconds: float) -> list[str]:
+def noise_lines(counts: dict[int, tuple[int, int, int]], seconds: float) -> list[str]:
     """What edges on lines that nobody touched say of them."""
     lines = [
         f"noise         {_line(button)}: {edges} edges in {seconds:g} s: look at its cable, or add the RC filter"
@@ -116,7 +116,7 @@ def noise(counts: dict[int, tuple[int, int, int]], seconds: float) -> list[str]:
     return lines or ["noise         none: no edge on any line"]
 
 
-def bounce(counts: dict[int, tuple[int, int, int]]) -> list[str]:
+def bounce_lines(counts: dict[int, tuple[int, int, int]]) -> list[str]:
     """How long each button that was pressed bounces."""
     return [
         f"bounce        {_line(button)}: rests {settle_us / 1000:.2f} ms after its first edge, longest lift-off "
@@ -130,7 +130,7 @@ def _line(button: int) -> str:
     return "Start/Next" if button == NEXT_BUTTON else f"button {button}"
 
 
-def figures(status: dict) -> list[str]:
+def status_lines(status: dict) -> list[str]:
     """The lines that `referee box check` shows of a box's status."""
     kind = "SIMULATED box" if status["simulated"] else "box"
     counters = ("garbage", "doubled", "missed", "resent", "overwritten")
@@ -185,8 +185,8 @@ def _words(notice: BoxNotice) -> str:
 @click.option("--board", type=Words(sorted(BOARDS)), default="uno", show_default=True)
 def flash(port: str, board: str) -> None:
     """Send the box's firmware, which comes with this program, to an Arduino. Needs the program avrdude."""
-    click.echo(f"sending firmware {image(board).name} to the {board} on {port}")
-    send(port, board)
+    click.echo(f"sending firmware {firmware_image(board).name} to the {board} on {port}")
+    upload_firmware(port, board)
     click.echo('done; now try it with "referee box check"')
 
 

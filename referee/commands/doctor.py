@@ -46,7 +46,7 @@ class Finding:
         return [head, f"         -> {self.mend}"] if self.mend else [head]
 
 
-def camera(source: str) -> Finding:
+def check_camera(source: str) -> Finding:
     """Whether the camera may be opened and gives pictures."""
     device = Path(f"/dev/video{source}")
     if source.isdigit() and sys.platform == "linux":
@@ -76,7 +76,7 @@ def _join(group: str) -> str:
     return f"sudo usermod -aG {group} $USER, then log out and in again"
 
 
-def button_box() -> Finding:
+def check_button_box() -> Finding:
     """Whether a serial port that may be a box can be opened."""
     ports = [port.device for port in list_ports.comports() if port.vid is not None]
     if not ports:
@@ -97,7 +97,7 @@ def _group_of(port: str) -> str:
         return "dialout"
 
 
-def browser() -> Finding:
+def check_browser() -> Finding:
     """Whether this machine can show the dashboard."""
     try:
         webbrowser.get()
@@ -107,7 +107,7 @@ def browser() -> Finding:
     return Finding("browser", "ok", "there is one")
 
 
-def disk(data_dir: Path) -> list[Finding]:
+def check_disk(data_dir: Path) -> list[Finding]:
     """Room for recordings, and whether the data folder may be written to. Nothing is made."""
     there = next(p for p in (data_dir.resolve(), *data_dir.resolve().parents) if p.exists())
     free = shutil.disk_usage(there).free / (1 << 30)
@@ -136,7 +136,7 @@ def _can_be_written(folder: Path) -> bool:
     return True
 
 
-def clock() -> Finding:
+def check_clock() -> Finding:
     """Whether the time of day is kept right by the network. What a duel takes does not depend on it."""
     try:
         asked = ["timedatectl", "show", "--property=NTPSynchronized", "--value"]
@@ -151,7 +151,7 @@ def clock() -> Finding:
     return Finding("clock", "missing", text, "sudo timedatectl set-ntp true")
 
 
-def port(number: int) -> Finding:
+def check_port(number: int) -> Finding:
     """Whether the dashboard's usual port is free."""
     with socket.socket() as line:
         line.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -163,7 +163,7 @@ def port(number: int) -> Finding:
     return Finding("port", "ok", f"{number} is free")
 
 
-def printer() -> Finding:
+def check_printer() -> Finding:
     """Nothing tells a program what a printer does to a page: the ruler does."""
     text = "the ruler on every sheet tells whether the printer kept the size"
     return Finding("printer", "hint", text, "print at 100 %, without 'fit to page': lp -o print-scaling=none mats.pdf")
@@ -176,13 +176,13 @@ def printer() -> Finding:
 def doctor(source: str, number: int, data_dir: Path) -> None:
     """What this machine lacks to referee, and the command that mends it. The status is 1 when something is missing."""
     looks: list[Callable[[], Finding | list[Finding]]] = [
-        lambda: camera(source),
-        button_box,
-        browser,
-        lambda: disk(data_dir),
-        clock,
-        lambda: port(number),
-        printer,
+        lambda: check_camera(source),
+        check_button_box,
+        check_browser,
+        lambda: check_disk(data_dir),
+        check_clock,
+        lambda: check_port(number),
+        check_printer,
     ]
     missing = 0
     for look in looks:

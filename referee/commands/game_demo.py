@@ -8,7 +8,7 @@ import click
 from calibration import ZONES
 from calibration.game_sheets import SITE_MM
 from referee.commands.demo_options import DemoOptions
-from referee.commands.games import GameLines, pages_of, record_in, resume_game
+from referee.commands.games import GameLines, locked_game_record, pages_of, resume_game
 from referee.commands.named_files import named_piece_set
 from referee.commands.options import simulated_players
 from referee.commands.serving import interrupted
@@ -17,8 +17,8 @@ from referee.games.catalogue import game_named
 from referee.games.core import GameCommand, Table
 from referee.games.match import Match
 from referee.session.game_table import GameTable
-from referee.simulator.city_camera import pictures, placed_stones
-from referee.simulator.game_players import next_choice
+from referee.simulator.city_camera import city_pictures, placed_stones
+from referee.simulator.game_players import next_command
 from referee.vision.city.sight import CityEye
 
 PACE_S = 0.5
@@ -31,7 +31,7 @@ def demo_game(game: str, asked: DemoOptions) -> None:
     fast, folder = asked.fast, asked.data_dir / "games"
     players = simulated_players(asked.players) if asked.players else None
     with interrupted() as over, ExitStack() as stack:
-        record = stack.enter_context(record_in(folder))
+        record = stack.enter_context(locked_game_record(folder))
         click.echo("SIMULATED: players, cards and stones are not real")
         table = resume_game(record, SystemClock(), game, players)
         if table is None:
@@ -44,7 +44,7 @@ def demo_game(game: str, asked: DemoOptions) -> None:
             click.echo(f"board: {url}   console: {url}referee")
             if not asked.no_browser:
                 webbrowser.open(url)
-        while (command := next_choice(table.match)) is not None and not over.wait(0 if fast else PACE_S):
+        while (command := next_command(table.match)) is not None and not over.wait(0 if fast else PACE_S):
             before = table.match
             table.command(command, before.state.name(command.seat))
             if not fast and table.match.state.phase != before.state.phase:  # after the last stone of a round
@@ -60,7 +60,7 @@ def check_by_camera(before: Match, after: Table, command: GameCommand) -> None:
         return
     number, towers = built
     stones, seed = named_piece_set("city_stones"), before.setup.seed
-    shown = pictures(stones, ZONES[number - 1], placed_stones(stones, towers, SITE_MM, seed), seed)
+    shown = city_pictures(stones, ZONES[number - 1], placed_stones(stones, towers, SITE_MM, seed), seed)
     proposal = before.game.proposal(before.state, CityEye(stones).look(shown).cities)
     word = "as played" if proposal.command == command else "NOT what was played"
     click.echo(f"     camera (SIMULATED, {len(shown)} pictures of city {number}): {proposal.message}: {word}")

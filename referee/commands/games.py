@@ -18,10 +18,10 @@ from referee.commands.options import (
     PageOptions,
     Words,
     argument,
-    as_one,
     names_in,
     option,
     same_players,
+    takes_options,
 )
 from referee.commands.serving import interrupted, locked_data_folder, open_record, page_server, pin_for
 from referee.devices.ports import Clock, SystemClock
@@ -64,10 +64,10 @@ class GameLines:
             click.echo(f"     score: {'  '.join(f'{name} {score}' for name, score in scores.items())}")
         self._scores = scores
         if match.over:
-            click.echo(result(match))
+            click.echo(result_line(match))
 
 
-def result(match: Match) -> str:
+def result_line(match: Match) -> str:
     """The final result in a line."""
     best = [row.player for row in match.standings if row.wins]
     table = ", ".join(f"{row.rank}. {row.player} {row.score}" for row in match.standings)
@@ -75,7 +75,7 @@ def result(match: Match) -> str:
 
 
 @contextmanager
-def record_in(data_dir: Path) -> Iterator[Record]:
+def locked_game_record(data_dir: Path) -> Iterator[Record]:
     """The games' record under the folder, this program's alone while the context lasts."""
     with locked_data_folder(data_dir) as folder, open_record(folder / "journal.db", folder, "") as record:
         yield record
@@ -113,11 +113,11 @@ game.add_command(cards)
 @click.option("--data-dir", type=PATH, default=Path("referee-data/simulated"), show_default=True)
 def list_(data_dir: Path) -> None:
     """The games on record."""
-    with record_in(data_dir / "games") as record:
+    with locked_game_record(data_dir / "games") as record:
         for match_id in game_matches(record):
             match = fold(record.events(match_id))
             mark = "SIMULATED " if match.simulated else ""
-            state = result(match) if match.over else f"open, {len(match.played)} commands"
+            state = result_line(match) if match.over else f"open, {len(match.played)} commands"
             click.echo(f"{match_id}: {mark}{state}")
 
 
@@ -127,7 +127,7 @@ def list_(data_dir: Path) -> None:
 @click.option("--data-dir", type=PATH, default=Path("referee-data/simulated"), show_default=True)
 def replay(match_id: str | None, step: bool, data_dir: Path) -> None:
     """Show a MATCH of the record command by command; without MATCH the last one."""
-    with record_in(data_dir / "games") as record:
+    with locked_game_record(data_dir / "games") as record:
         known = list(game_matches(record))
         if not known:
             raise RefereeError(f"{data_dir}: no game is on record")
@@ -169,7 +169,7 @@ def rules_of(file: Path | None) -> dict[str, Any]:
         raise BadGame(f"{file}: {error}") from None
 
 
-def camera_of(name: str, stones: str) -> TableCamera:
+def table_camera(name: str, stones: str) -> TableCamera:
     """What reads pictures of that game's table."""
     chosen = game_named(name)
     return PlanCamera(named_piece_set(stones)) if chosen.reads == "plans" else CardCamera(chosen)
@@ -202,11 +202,11 @@ class PlayOptions(PageOptions):
 
 
 @game.command("play")
-@as_one(PlayOptions)
+@takes_options(PlayOptions)
 def play(asked: PlayOptions) -> None:
     """Play a game on board, console and phones; one of these players that has not ended goes on."""
     clock, players = SystemClock(), names_in(asked.players)
-    with interrupted() as over, record_in(asked.data_dir / "games") as record:
+    with interrupted() as over, locked_game_record(asked.data_dir / "games") as record:
         table = resume_game(record, clock, asked.name, players)
         if table is None:
             seed = new_seed() if asked.seed is None else asked.seed
@@ -214,6 +214,6 @@ def play(asked: PlayOptions) -> None:
             setup = game_named(asked.name).setup(players, rules_of(asked.rules_file), seed, mode)
             table = GameTable.begun(record, clock, asked.name, setup)
         table.listen(GameLines(table.match))
-        with pages_of(table, asked.data_dir / "games", asked, camera_of(asked.name, asked.stones)) as url:
+        with pages_of(table, asked.data_dir / "games", asked, table_camera(asked.name, asked.stones)) as url:
             click.echo(f"board: {url}   console: {url}referee (with the private links of the seats)")
             over.wait()

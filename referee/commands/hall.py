@@ -21,7 +21,7 @@ WHO = click.option("--who", default="organiser", show_default=True, help="Your n
 
 
 @contextmanager
-def directing(journal: str, tournament: str = "", new: bool = False) -> Iterator[tuple[Director, People]]:
+def running_director(journal: str, tournament: str = "", new: bool = False) -> Iterator[tuple[Director, People]]:
     """A director on this journal, and everybody's records, while the context lasts; a ``new`` one may be made.
 
     Raises BadArgument when there is none, FolderUnusable.
@@ -40,7 +40,7 @@ def directing(journal: str, tournament: str = "", new: bool = False) -> Iterator
 
 
 @contextmanager
-def in_hall(session: Session, journal: str, table: str, called: bool) -> Iterator[TableService]:
+def linked_to_hall(session: Session, journal: str, table: str, called: bool) -> Iterator[TableService]:
     """While the context lasts the hall hears how this table is; if ``called``, its matches begin by themselves."""
     with ExitStack() as stack:
         presence = stack.enter_context(closing(Presence(journal)))

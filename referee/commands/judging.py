@@ -44,9 +44,9 @@ def judge(asked: JudgeOptions) -> None:
         else:
             click.echo(judgement_text(judgement, str(path), card))
         if asked.overlay:
-            from referee.vision.overlay import draw  # here: letters take a while to load, and few ask for them
+            from referee.vision.overlay import with_panel  # here: letters take a while to load, and few ask for them
 
-            write_picture(_overlay_path(asked.overlay, path, len(asked.images)), draw(frame, judgement, card))
+            write_picture(_overlay_path(asked.overlay, path, len(asked.images)), with_panel(frame, judgement, card))
         if asked.steps:
             from referee.vision.steps import step_pictures  # here: as above
 

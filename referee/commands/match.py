@@ -9,12 +9,12 @@ from referee.commands.options import Commands, Words, names_in
 from referee.errors import JournalDamaged, RefereeError
 from referee.journal import export as exports
 from referee.journal.chain import Entry
-from referee.journal.game_export import exported, is_game
+from referee.journal.game_export import export_game, is_game
 from referee.journal.journal import Journal
-from referee.journal.recovery import check, salvage
+from referee.journal.recovery import check_journal, salvage
 from referee.journal.seeds import check_seed
 from referee.match.house_rules import load_rules, rules_toml
-from referee.match.schedule import letter, schedule_text
+from referee.match.schedule import player_letter, schedule_text
 from referee.web.i18n.games import command_sentence
 
 JOURNAL = click.option(
@@ -45,7 +45,7 @@ def open_journal(where: str) -> Journal:
 @click.option("--rules", type=click.Path(exists=True, dir_okay=False), help="A house_rules.toml.")
 def schedule(number: int, players: str | None, rules: str | None) -> None:
     """Print who meets whom in a match of NUMBER players."""
-    names = names_in(players) if players else [letter(i) for i in range(number)]
+    names = names_in(players) if players else [player_letter(i) for i in range(number)]
     if len(names) != number:
         raise BadArgument(f"{number} players, but {len(names)} names")
     duels = load_rules(rules).duels_per_round if rules else 3
@@ -72,7 +72,7 @@ def export(match_id: str | None, form: str, journal: str, out: Path | None) -> N
     store = open_journal(journal)
     try:
         if match_id is None:
-            click.echo("\n".join(exports.listing(store)))
+            click.echo("\n".join(exports.match_listing(store)))
             return
         entries = store.entries(match_id)
     finally:
@@ -80,12 +80,12 @@ def export(match_id: str | None, form: str, journal: str, out: Path | None) -> N
     if not entries:
         raise BadArgument(f"{journal}: no match {match_id!r}")
     if is_game(entries):
-        give(exported(form, entries, partial(command_sentence, "en")), out)
+        write_output(export_game(form, entries, partial(command_sentence, "en")), out)
     else:
-        give(exports.FORMATS[form](entries), out)
+        write_output(exports.FORMATS[form](entries), out)
 
 
-def give(content: str, out: Path | None) -> None:
+def write_output(content: str, out: Path | None) -> None:
     """Write to the file or the screen. Raises BadArgument when the file cannot be written."""
     if out is None:
         click.echo(content, nl=False)
@@ -107,7 +107,7 @@ def verify(journal: str) -> None:
     """Check every event against the chain, and every shuffle against the seed; name the first that is wrong."""
     store = open_journal(journal)
     try:
-        for match_id, count in check(store).items():
+        for match_id, count in check_journal(store).items():
             try:
                 seed = ", shuffled by the seed that was promised" if check_seed(store.events(match_id)) else ""
             except JournalDamaged as error:

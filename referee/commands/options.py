@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import click
 
 from cards.errors import RefereeError
-from referee.match.schedule import folded
+from referee.match.schedule import comparable_name
 
 NAMES = ("Ann", "Ben", "Cem", "Dia", "Eli", "Fay", "Gus", "Hal", "Ida", "Jon", "Kim", "Leo")
 """Who plays where only a number is given."""
@@ -47,14 +47,14 @@ def names_in(text: str) -> list[str]:
     if not all(names):
         raise RefereeError("--players: a name is blank; write them as in Ann,Ben")
     for n, name in enumerate(names):
-        if twin := next((other for other in names[:n] if folded(other) == folded(name)), None):
+        if twin := next((other for other in names[:n] if comparable_name(other) == comparable_name(name)), None):
             raise RefereeError(f"--players: players need different names: {twin!r} and {name!r} are the same")
     return names
 
 
 def same_players(one: Iterable[str], other: Iterable[str]) -> bool:
     """Whether these are the same people, in any order."""
-    return sorted(map(folded, one)) == sorted(map(folded, other))
+    return sorted(map(comparable_name, one)) == sorted(map(comparable_name, other))
 
 
 class Commands(click.Group):
@@ -83,7 +83,7 @@ class Words(click.Choice[str]):
 
 
 def option(*names: str, **how: Any) -> Any:
-    """A field of a class of options (``as_one``), for ``click.option``: named as the field where no name is given.
+    """A field of a class of options (``takes_options``), for ``click.option``: named as the field if no name is given.
 
     A default that is not empty is shown.
     """
@@ -92,7 +92,7 @@ def option(*names: str, **how: Any) -> Any:
 
 
 def argument(**how: Any) -> Any:
-    """A field of a class of options (``as_one``), for ``click.argument``."""
+    """A field of a class of options (``takes_options``), for ``click.argument``."""
     return field(metadata={"click": partial(click.argument, **how), "named": True})
 
 
@@ -110,7 +110,7 @@ class PageOptions:
     )
 
 
-def as_one(kind: type[T]) -> Callable[[Callable[[T], None]], Callable[..., None]]:
+def takes_options(kind: type[T]) -> Callable[[Callable[[T], None]], Callable[..., None]]:
     """Have a command take the options that the dataclass ``kind`` declares as one value of it.
 
     Its own come first in the help text, then those of the classes that it extends.

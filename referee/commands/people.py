@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from referee.commands.hall import WHO, directing
+from referee.commands.hall import WHO, running_director
 from referee.commands.match import JOURNAL, BadArgument
 from referee.commands.options import Commands
 from referee.match.duel import stop_time
@@ -21,7 +21,7 @@ def people() -> None:
 @JOURNAL
 def list_(journal: str) -> None:
     """Everybody, by the lower edge of the rating."""
-    with directing(journal) as (director, known):
+    with running_director(journal) as (director, known):
         register, played = known.register, director.played()
     rated, lives = ratings(register, played), careers(register, played)
     for person in sorted(register.people.values(), key=lambda p: -rated[p.id].careful):
@@ -35,7 +35,7 @@ def list_(journal: str) -> None:
 @JOURNAL
 def show(person: str, journal: str) -> None:
     """One PERSON, by id or any of the names: results and best times."""
-    with directing(journal) as (director, known):
+    with running_director(journal) as (director, known):
         register, played = known.register, director.played()
     found = register.person(person)
     rating, career = ratings(register, played)[found.id], careers(register, played)[found.id]
@@ -58,7 +58,7 @@ def show(person: str, journal: str) -> None:
 @JOURNAL
 def add(name: str, color: str, who: str, journal: str) -> None:
     """A new record."""
-    with directing(journal, new=True) as (_, known):
+    with running_director(journal, new=True) as (_, known):
         click.echo(f"{known.add(name, who, color).id}  {name}")
 
 
@@ -69,7 +69,7 @@ def add(name: str, color: str, who: str, journal: str) -> None:
 @JOURNAL
 def rename(person: str, name: str, who: str, journal: str) -> None:
     """PERSON is called NAME from now on; results under earlier names stay."""
-    with directing(journal) as (_, known):
+    with running_director(journal) as (_, known):
         click.echo(f"{known.rename(person, name, who).id}  {name}")
 
 
@@ -80,7 +80,7 @@ def rename(person: str, name: str, who: str, journal: str) -> None:
 @JOURNAL
 def merge(person: str, other: str, who: str, journal: str) -> None:
     """OTHER is PERSON too: names and results go together."""
-    with directing(journal) as (_, known):
+    with running_director(journal) as (_, known):
         merged = known.merge(person, other, who)
         click.echo(f"{merged.id}  {merged.name}: {', '.join(merged.names)}")
 
@@ -92,7 +92,7 @@ def merge(person: str, other: str, who: str, journal: str) -> None:
 @JOURNAL
 def picture(person: str, file: Path, who: str, journal: str) -> None:
     """Keep a picture of PERSON, made small."""
-    with directing(journal) as (_, known):
+    with running_director(journal) as (_, known):
         known.take_picture(person, file.read_bytes(), who)
 
 
@@ -103,7 +103,7 @@ def picture(person: str, file: Path, who: str, journal: str) -> None:
 @JOURNAL
 def delete(person: str, yes: bool, who: str, journal: str) -> None:
     """Delete everything about PERSON: names, colour, picture, history, and with them results and rating."""
-    with directing(journal) as (_, known):
+    with running_director(journal) as (_, known):
         found = known.person(person)
         if not yes and not click.confirm(f"delete {found.id} {found.name} for good?"):
             raise BadArgument("nothing was deleted")

@@ -16,7 +16,7 @@ from cards.pieces import PieceSet, builtin_piece_set, load_piece_set
 from cards.sentences import sentence
 from referee.commands import serving
 from referee.commands.demo_options import DemoOptions
-from referee.commands.options import as_one, names_in, option, simulated_players
+from referee.commands.options import names_in, option, simulated_players, takes_options
 from referee.commands.scoreline import ScoreLines
 from referee.commands.serving import PATH, DashboardOptions
 from referee.devices.camera import open_camera
@@ -33,7 +33,7 @@ from referee.simulator.rig import SimulatedTable, Staging
 from referee.tournament.state import MOST_ENTRANTS, RECORD
 from referee.vision.live.gate import Gate
 from referee.vision.observer import Judgement, Observer
-from referee.vision.overlay import marked
+from referee.vision.overlay import with_marks
 
 SIMULATED_BEFORE_S, SIMULATED_WAITING_BYTES = 1.0, 64 << 20
 """A simulated camera's frames are no evidence: few are kept from before the go, and few wait for the encoder."""
@@ -74,7 +74,7 @@ class RunOptions(TableOptions):
 
 
 @click.command()
-@as_one(RunOptions)
+@takes_options(RunOptions)
 def run(asked: RunOptions) -> None:
     """Referee real duels with a camera and a button box, or keys."""
     if asked.tournament and not asked.table:
@@ -117,8 +117,8 @@ def at_table(
             practice=stack.enter_context(serving.open_record(data_dir / PRACTICE, data_dir, "")),
             recorder=stack.enter_context(closing(recorder_of(data_dir, clock, asked))),
             data_dir=data_dir,
-            keep=kept(deck, pieces, observer),
-            draw=drawn,
+            keep=kept_files(deck, pieces, observer),
+            draw=with_reading_drawn,
             deck=deck,
             piece_set=pieces,
             observer=observer,
@@ -143,9 +143,9 @@ def at_table(
         )
         address = stack.enter_context(serving.dashboard(session, asked, choices, first))
         if asked.table:
-            from referee.commands.hall import in_hall  # here: who plays alone need not wait for what pairs many
+            from referee.commands.hall import linked_to_hall  # here: who plays alone need not wait for what pairs many
 
-            stack.enter_context(in_hall(session, where, asked.table, asked.tournament)).address = address
+            stack.enter_context(linked_to_hall(session, where, asked.table, asked.tournament)).address = address
         begin(session)
         _say_if_blind(camera, asked.headless)
         over.wait()
@@ -171,7 +171,7 @@ def signing_with(path: Path | None) -> Sign | None:
     return lambda folder: sign(folder, key)
 
 
-def kept(deck: Deck, pieces: PieceSet, observer: Observer) -> dict:
+def kept_files(deck: Deck, pieces: PieceSet, observer: Observer) -> dict:
     """What an attempt keeps beside its video; the lens, the colours and the empty table as of its go."""
     return {
         "deck.json": deck.to_json(),
@@ -183,7 +183,7 @@ def kept(deck: Deck, pieces: PieceSet, observer: Observer) -> dict:
 
 
 @click.command()
-@as_one(DemoOptions)
+@takes_options(DemoOptions)
 def demo(asked: DemoOptions) -> None:
     """Referee simulated duels: no hardware needed, everything marked SIMULATED."""
     if asked.game:
@@ -202,7 +202,7 @@ def demo(asked: DemoOptions) -> None:
         staging = Staging(asked.seed or 0, asked.seating, asked.fast, asked.fps or (8.0 if asked.fast else 15.0))
         table, use = simulated_table(stack, data_dir, staging)
         recorder = stack.enter_context(closing(recorder_of(data_dir, use.clock, asked, simulated=True)))
-        use = replace(use, recorder=recorder, keep=kept(use.deck, use.piece_set, use.observer), rules=rules)
+        use = replace(use, recorder=recorder, keep=kept_files(use.deck, use.piece_set, use.observer), rules=rules)
         session = stack.enter_context(serving.running_session(use, names))
         lines = ScoreLines(click.echo, table.truth(use.deck))
         session.listen(lines)
@@ -231,7 +231,7 @@ def simulated_table(stack: ExitStack, data_dir: Path, staging: Staging) -> tuple
     return table, Equipment(
         journal=stack.enter_context(serving.open_record(data_dir / "journal.db", data_dir, "")),
         data_dir=data_dir,
-        draw=drawn,
+        draw=with_reading_drawn,
         deck=builtin_deck(),
         piece_set=pieces,
         observer=observer,
@@ -262,6 +262,6 @@ def recorder_of(data_dir: Path, clock: Clock, asked: DashboardOptions, simulated
     return Recorder(where, clock, budget=budget)
 
 
-def drawn(frame: np.ndarray, judgement: Judgement, card: Card) -> np.ndarray:
+def with_reading_drawn(frame: np.ndarray, judgement: Judgement, card: Card) -> np.ndarray:
     """The frame with what was read drawn in, whatever the card."""
-    return marked(frame, judgement, None)
+    return with_marks(frame, judgement, None)

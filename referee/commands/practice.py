@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import click
 
-from referee.commands.options import as_one, names_in, option
+from referee.commands.options import names_in, option, takes_options
 from referee.commands.play import PRACTICE, TableOptions, at_table, simulated_table
 from referee.commands.serving import dashboard, interrupted, locked_data_folder, open_record, running_session
 from referee.devices.box_keyboard import KeysBox
@@ -33,7 +33,7 @@ class PracticeOptions(TableOptions):
 
 
 @click.command()
-@as_one(PracticeOptions)
+@takes_options(PracticeOptions)
 def practice(asked: PracticeOptions) -> None:
     """Build against the clock, alone or in twos: no button box, no referee.
 

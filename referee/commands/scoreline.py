@@ -30,7 +30,7 @@ class ScoreLines:
             elif event.kind == "verdict":
                 self._count[self._checked(event, state)] += 1
             elif event.kind == "match_finished":
-                self._say(result(state))
+                self._say(final_result_text(state))
 
     def tally(self) -> str:
         """All duels in a line, and with the truth known how often the camera was right."""
@@ -59,7 +59,7 @@ class ScoreLines:
         )
 
 
-def result(state: MatchState) -> str:
+def final_result_text(state: MatchState) -> str:
     """The final result."""
     table = ", ".join(f"{row.rank}. {row.player} {row.score}" for row in state.standings if row.rank)
     return f"winner: {state.winner or 'shared'}   ({table})"

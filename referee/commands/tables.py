@@ -13,7 +13,7 @@ import click
 
 from cards.deck import builtin_deck
 from referee.commands.demo_options import DemoOptions
-from referee.commands.hall import directing
+from referee.commands.hall import running_director
 from referee.commands.serving import interrupted, locked_data_folder
 from referee.commands.tournament import hall_pages, strengths_of
 from referee.commands.tournament_shown import game_text, table_text
@@ -45,7 +45,7 @@ FIRST = ("Ann", "Ben", "Cem", "Dia", "Eli", "Fay", "Gus", "Hal", "Ida", "Jon", "
 LAST = ("Abel", "Berg", "Cruz", "Dorn", "Egli", "Falk", "Gora", "Holm", "Ivic", "Jung", "Kaya", "Lind", "Moor", "Noll")
 
 
-def names(count: int) -> list[str]:
+def invented_names(count: int) -> list[str]:
     """So many different names."""
     return [f"{FIRST[n % len(FIRST)]} {LAST[(n + n // len(FIRST)) % len(LAST)]}" for n in range(count)]
 
@@ -136,8 +136,8 @@ def demo_tables(asked: DemoOptions, tables: int, players: int) -> None:
         click.echo("SIMULATED: tables, players and verdicts are not real; nothing is seen, verdicts are drawn by lot")
         folder = stack.enter_context(locked_data_folder(asked.data_dir / "tables"))
         journal = asked.journal or str(folder / "journal.db")
-        director, people = stack.enter_context(directing(journal, new=True))
-        everybody = names(players)
+        director, people = stack.enter_context(running_director(journal, new=True))
+        everybody = invented_names(players)
         director.listen(print_events)
         current_tournament(director, people, everybody, tables, asked)
         people.meet(everybody)

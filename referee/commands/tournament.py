@@ -9,9 +9,9 @@ from typing import Any
 
 import click
 
-from referee.commands.hall import WHICH, WHO, directing
+from referee.commands.hall import WHICH, WHO, running_director
 from referee.commands.match import JOURNAL, BadArgument
-from referee.commands.options import PATH, PORT, Commands, PageOptions, Words, argument, as_one, option
+from referee.commands.options import PATH, PORT, Commands, PageOptions, Words, argument, option, takes_options
 from referee.commands.serving import interrupted, page_server, pin_for
 from referee.commands.tournament_shown import export, list_, plan, show
 from referee.journal.file_lock import usable_folder
@@ -55,11 +55,11 @@ class BeginOptions:
 
 
 @tournament.command()
-@as_one(BeginOptions)
+@takes_options(BeginOptions)
 @JOURNAL
 def begin(asked: BeginOptions) -> None:
     """Begin a tournament called NAME; its first pairing goes by the ratings that people have."""
-    with directing(asked.journal, new=True) as (director, people):
+    with running_director(asked.journal, new=True) as (director, people):
         names = _listed(asked.players)
         seed = new_seed() if asked.seed is None else asked.seed
         form = next(f for f in FORMATS if f == asked.form)
@@ -93,11 +93,11 @@ class HallOptions(PageOptions):
 
 @tournament.command("run")
 @WHICH
-@as_one(HallOptions)
+@takes_options(HallOptions)
 @JOURNAL
 def run_(asked: HallOptions) -> None:
     """Call the games to the tables and serve the hall's pages, until Ctrl-C. May be killed and started again."""
-    with interrupted() as over, directing(asked.journal, asked.tournament) as (director, people):
+    with interrupted() as over, running_director(asked.journal, asked.tournament) as (director, people):
         director.auto = asked.auto
         with hall_pages(director, people, asked, usable_folder(asked.data_dir)):
             director.run(over)
@@ -116,14 +116,14 @@ NAME, WHY = click.argument("name"), click.argument("why")
 TABLE, GAME = click.argument("table"), click.argument("game", type=int)
 
 
-def changing(name: str, *parameters: Callable) -> Callable:
+def changing_command(name: str, *parameters: Callable) -> Callable:
     """A subcommand of that name with these parameters: what it makes of the tournament's state and of them is given to
     the tournament, and how that stands is said."""
 
     def declared(make: Callable[..., TournamentCommand]) -> click.Command:
         @wraps(make)
         def run(journal: str, tournament: str, **given: Any) -> None:
-            with directing(journal, tournament) as (director, people):
+            with running_director(journal, tournament) as (director, people):
                 if not director.id:
                     raise BadArgument(f"{journal}: no tournament has been begun")
                 command = make(director.state, **given)
@@ -153,55 +153,55 @@ def _player(state: Tournament, name: str) -> int:
     return names.index(name)
 
 
-@changing("enter", NAME, WHO)
+@changing_command("enter", NAME, WHO)
 def enter(state: Tournament, name: str, who: str) -> TournamentCommand:
     """NAME takes part, from the next pairing on."""
     return commands.Enter(name, who=who)
 
 
-@changing("leave", NAME, WHY, WHO)
+@changing_command("leave", NAME, WHY, WHO)
 def leave(state: Tournament, name: str, why: str, who: str) -> TournamentCommand:
     """NAME goes home, and WHY."""
     return commands.Leave(_player(state, name), why, who)
 
 
-@changing("return", NAME, WHO)
+@changing_command("return", NAME, WHO)
 def return_(state: Tournament, name: str, who: str) -> TournamentCommand:
     """NAME, who had left, is back."""
     return commands.Return(_player(state, name), who)
 
 
-@changing("rename", NAME, click.argument("new"), WHO)
+@changing_command("rename", NAME, click.argument("new"), WHO)
 def rename(state: Tournament, name: str, new: str, who: str) -> TournamentCommand:
     """NAME was entered wrongly and is NEW."""
     return commands.Rename(_player(state, name), new, who)
 
 
-@changing("open-table", TABLE, WHO)
+@changing_command("open-table", TABLE, WHO)
 def open_table(state: Tournament, table: str, who: str) -> TournamentCommand:
     """One more TABLE."""
     return commands.OpenTable(table, who)
 
 
-@changing("close-table", TABLE, WHY, WHO)
+@changing_command("close-table", TABLE, WHY, WHO)
 def close_table(state: Tournament, table: str, why: str, who: str) -> TournamentCommand:
     """Give a TABLE up, and WHY; its game goes to another."""
     return commands.CloseTable(table, why, who)
 
 
-@changing("pair")
+@changing_command("pair")
 def pair(state: Tournament) -> TournamentCommand:
     """Pair the next round; after the last one, end the tournament."""
     return commands.PairRound()
 
 
-@changing("rerun", GAME, WHY, WHO)
+@changing_command("rerun", GAME, WHY, WHO)
 def rerun(state: Tournament, game: int, why: str, who: str) -> TournamentCommand:
     """Play GAME again, and WHY; what was played counts no longer."""
     return commands.Rerun(game, why, who)
 
 
-@changing("rule", GAME, click.argument("winner"), WHY, WHO)
+@changing_command("rule", GAME, click.argument("winner"), WHY, WHO)
 def rule(state: Tournament, game: int, winner: str, why: str, who: str) -> TournamentCommand:
     """GAME goes to WINNER (or `shared`), and WHY."""
     return commands.RuleGame(game, None if winner == "shared" else _player(state, winner), why, who)

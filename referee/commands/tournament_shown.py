@@ -4,11 +4,11 @@ from pathlib import Path
 
 import click
 
-from referee.commands.hall import WHICH, directing
-from referee.commands.match import JOURNAL, BadArgument, give
+from referee.commands.hall import WHICH, running_director
+from referee.commands.match import JOURNAL, BadArgument, write_output
 from referee.session.director import Director, tournaments
 from referee.tournament.evolve import fold
-from referee.tournament.plan import rest_s, time_plan
+from referee.tournament.plan import remaining_s, time_plan
 from referee.tournament.standings import RULES, StandingsRow, standings
 from referee.tournament.state import Fixture, Tournament
 from referee.web.hall.export import to_json
@@ -27,7 +27,7 @@ def _begun(director: Director, journal: str) -> Tournament:
 @JOURNAL
 def list_(journal: str) -> None:
     """The tournaments on record."""
-    with directing(journal) as (director, _):
+    with running_director(journal) as (director, _):
         for tournament in tournaments(director.journal):
             state = fold(director.journal.events(tournament))
             mark = "  SIMULATED" if state.simulated else ""
@@ -39,7 +39,7 @@ def list_(journal: str) -> None:
 @JOURNAL
 def show(tournament: str, journal: str) -> None:
     """Standings with the rules that break ties, and every round's games."""
-    with directing(journal, tournament) as (director, _):
+    with running_director(journal, tournament) as (director, _):
         state = _begun(director, journal)
     click.echo(table_text(state))
     for number in range(1, state.round + 1):
@@ -86,7 +86,7 @@ def game_text(state: Tournament, game: Fixture) -> str:
 @JOURNAL
 def plan(tournament: str, journal: str) -> None:
     """Who is where now, who is next, and when it will be over."""
-    with directing(journal, tournament) as (director, _):
+    with running_director(journal, tournament) as (director, _):
         state, passed = _begun(director, journal), director.passed_s()
     for table in state.tables:
         if game := state.at_table(table):
@@ -94,7 +94,7 @@ def plan(tournament: str, journal: str) -> None:
     for slot in time_plan(state, passed):
         names = " - ".join(state.named(state.games[slot.game - 1]))
         click.echo(f"next at table {slot.table}: {names} in {slot.begins_s / 60:.0f} min")
-    click.echo(f"over in about {rest_s(state, passed) / 60:.0f} min")
+    click.echo(f"over in about {remaining_s(state, passed) / 60:.0f} min")
 
 
 @click.command()
@@ -103,5 +103,5 @@ def plan(tournament: str, journal: str) -> None:
 @click.option("-o", "--out", type=click.Path(dir_okay=False, path_type=Path), help="Write here, not to the screen.")
 def export(tournament: str, journal: str, out: Path | None) -> None:
     """The tournament as JSON: persons and tables as in WCIF, games and standings in an extension of it."""
-    with directing(journal, tournament) as (director, _):
-        give(to_json(_begun(director, journal)), out)
+    with running_director(journal, tournament) as (director, _):
+        write_output(to_json(_begun(director, journal)), out)

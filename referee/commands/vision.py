@@ -5,14 +5,14 @@ from pathlib import Path
 import click
 
 from referee.commands.judge_options import FILE, PIECES, JudgeOptions
-from referee.commands.options import Commands, as_one
+from referee.commands.options import Commands, takes_options
 
 _pieces = click.option("--pieces", show_default=True, **PIECES)
 _camera = click.option("--camera", "camera_file", type=FILE, help="camera.yaml of the calibrated lens.")
 
 
 @click.command()
-@as_one(JudgeOptions)
+@takes_options(JudgeOptions)
 def judge(asked: JudgeOptions) -> None:
     """Judge the builds in IMAGES against a card.
 

@@ -174,7 +174,7 @@ class SerialBox:
 
     def _run(self) -> None:
         while not self._closing.is_set():
-            for path in candidates(self._wanted_port):
+            for path in candidate_ports(self._wanted_port):
                 if not self._closing.is_set():
                     self._visit(path)
             self._closing.wait(RETRY_S)
@@ -266,7 +266,7 @@ def _finite(value: float) -> float | None:
 READ_S = 0.01  # a command waits at most this long for the reader thread to send it
 
 
-def candidates(port: str | None) -> list[str]:
+def candidate_ports(port: str | None) -> list[str]:
     """The ports to try: what a pattern matches, the given port itself, or every USB serial port."""
     if port is None:
         return [p.device for p in list_ports.comports() if p.vid is not None]

@@ -16,7 +16,7 @@ from collections import deque
 from dataclasses import dataclass, field, replace
 
 from cards import sentences
-from referee.devices.box_notices import BoxFacts, is_of, notice_of
+from referee.devices.box_notices import BoxFacts, is_from_box, notice_of
 from referee.devices.box_protocol import EVENTS, PROTOCOL, Message, MessageReader
 from referee.devices.clock_sync import ClockTie
 from referee.devices.ports import BoxNotice
@@ -340,7 +340,7 @@ class BoxTalk:
                 self.counters.missed += 1
                 self._ask_again(now_s)
             return []
-        if not is_of(event, self.facts):
+        if not is_from_box(event, self.facts):
             self.counters.foreign += 1
             self._greet(now_s)  # another box sits at the end of the line, or this one has another name
             return []

@@ -66,7 +66,7 @@ class BoxFacts:
         self.counts[button] = (before[0] + edges, max(before[1], settle_us), max(before[2], gap_us))
 
 
-def is_of(event: Message, facts: BoxFacts) -> bool:
+def is_from_box(event: Message, facts: BoxFacts) -> bool:
     """Whether the event is this box's and of its present start, as far as it says so."""
     named = {"BXGOO": 1, "BXPRS": 3}.get(event.kind)
     if event.protocol == 1 or named is None:

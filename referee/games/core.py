@@ -147,14 +147,14 @@ class Table:
 
     def hands_with(self, seat: int, *cards: str) -> tuple[Pile, ...]:
         """All hands, that seat's with these cards more."""
-        return put(self.hands, seat, (*self.hands[seat], *cards))
+        return with_item(self.hands, seat, (*self.hands[seat], *cards))
 
     def hands_without(self, seat: int, cards: Iterable[str]) -> tuple[Pile, ...]:
         """All hands, that seat's without these cards. Raises IllegalCommand for what it cannot hold."""
-        return put(self.hands, seat, without(self.hands[seat], cards, self.name(seat)))
+        return with_item(self.hands, seat, hand_without(self.hands[seat], cards, self.name(seat)))
 
 
-def dealt(setup: Setup, deal: Mapping[str, Any]) -> dict[str, Any]:
+def dealt_fields(setup: Setup, deal: Mapping[str, Any]) -> dict[str, Any]:
     """Fields of a first state: what the set-up says, and the deal, its lists as tuples."""
 
     def frozen(value: Any) -> Any:
@@ -304,7 +304,7 @@ def new_pile(state: Table, cards: Iterable[str]) -> list[str]:
     return [UNKNOWN for _ in cards] if state.mode == "scorer" else shuffled(cards, state.seed, state.shuffles)
 
 
-def without(hand: Pile, cards: Iterable[str], whose: str) -> Pile:
+def hand_without(hand: Pile, cards: Iterable[str], whose: str) -> Pile:
     """The hand without these cards; an unknown one stands for any. Raises IllegalCommand for what it cannot hold."""
     rest = list(hand)
     for card in cards:
@@ -316,11 +316,11 @@ def without(hand: Pile, cards: Iterable[str], whose: str) -> Pile:
     return tuple(rest)
 
 
-def put(rows: tuple[Any, ...], index: int, value: object) -> tuple[Any, ...]:
+def with_item(rows: tuple[Any, ...], index: int, value: object) -> tuple[Any, ...]:
     """The tuple with one place changed."""
     return (*rows[:index], value, *rows[index + 1 :])
 
 
-def hidden(hand: Pile, seat: int, viewer: int | None) -> list[str]:
+def hidden_hand(hand: Pile, seat: int, viewer: int | None) -> list[str]:
     """A hand as the viewer sees it: its owner's cards, of others' only how many there are."""
     return list(hand) if seat == viewer else [UNKNOWN] * len(hand)

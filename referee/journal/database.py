@@ -90,7 +90,7 @@ def engine(url: sa.URL, name: str, hold: str | None) -> sa.Engine:
 
 
 @contextmanager
-def faults(name: str, done: str) -> Iterator[None]:
+def database_faults(name: str, done: str) -> Iterator[None]:
     """Database faults as ours: broken files are JournalDamaged, all else is JournalUnwritable."""
     try:
         yield
@@ -131,7 +131,7 @@ def _holder(cursor: Any, table: str) -> str:
     return row[0].partition(": ")[2] if row else "by another program"
 
 
-def one_at_a_time(connection: sa.Connection) -> None:
+def exclusive_transaction(connection: sa.Connection) -> None:
     """Let other programs wait with what they do under this until the transaction ends; SQLite's writers do anyway."""
     if connection.dialect.name != "sqlite":
         connection.execute(sa.text("SELECT pg_advisory_xact_lock(hashtext('referee schema'))"))

@@ -16,7 +16,7 @@ from referee.match.evolve import fold
 from referee.match.state import SEEN_PHASES, MatchState, public_match
 
 
-def listing(journal: Journal) -> list[str]:
+def match_listing(journal: Journal) -> list[str]:
     """One line per match of the record."""
     lines = []
     for match_id in journal.matches():

@@ -31,7 +31,7 @@ def game_line(entries: Sequence[Entry]) -> str:
     return f"{match.match_id}  {match.state.phase:<10}  {', '.join(match.state.players)}{mark}"
 
 
-def exported(form: str, entries: Sequence[Entry], said: Said) -> str:
+def export_game(form: str, entries: Sequence[Entry], said: Said) -> str:
     """The game as json, csv, html or sheet."""
     match = fold(e.event for e in entries)
     if form == "json":

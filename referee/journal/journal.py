@@ -111,7 +111,7 @@ class Journal:
                 if not _unlisted(connection):
                     return
         with self._writing() as connection:
-            database.one_at_a_time(connection)  # other tables may start at this moment: look again
+            database.exclusive_transaction(connection)  # other tables may start at this moment: look again
             _META.create_all(connection)
             _adopt(connection)
         if missing and is_file:
@@ -278,7 +278,7 @@ class Journal:
             raise JournalDamaged(f"{self.name}: {' '.join(str(said).split())}")
 
     def _guarded(self, done: str) -> AbstractContextManager[None]:
-        return database.faults(str(self.name), done)
+        return database.database_faults(str(self.name), done)
 
     def close(self) -> None:
         """Give the file or the connection back."""

@@ -12,7 +12,7 @@ Table = tuple[Sequence[str], Sequence[Sequence[object]]]
 """A head and rows."""
 
 
-def inert(cell: object) -> object:
+def inert_cell(cell: object) -> object:
     """The cell, quoted where a spreadsheet would take it for a formula."""
     return f"'{cell}" if isinstance(cell, str) and cell[:1] in ("=", "+", "-", "@", "\t", "\r") else cell
 
@@ -20,7 +20,7 @@ def inert(cell: object) -> object:
 def csv_text(head: Sequence[str], rows: Iterable[Iterable[object]]) -> str:
     """A head and rows; cells that a spreadsheet would take for a formula are quoted."""
     out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows([inert(cell) for cell in row] for row in (head, *rows))
+    csv.writer(out, lineterminator="\n").writerows([inert_cell(cell) for cell in row] for row in (head, *rows))
     return out.getvalue()
 
 

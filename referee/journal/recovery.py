@@ -56,7 +56,7 @@ Confirm = Callable[[str, int, list[Entry]], str | None]
 name of who confirms, None when nobody does."""
 
 
-def carve(files: Files) -> list[Entry]:
+def carve_events(files: Files) -> list[Entry]:
     """Every proven event that the journal's files (``read_files``) still hold, in any order."""
     found = [entry for data in files.values() for entry in _carved(data)]
     known = {entry.hash for entry in found}
@@ -107,7 +107,7 @@ def _proven(line: bytes) -> Entry | None:
         return None
 
 
-def chains(entries: Iterable[Entry]) -> tuple[dict[str, list[Entry]], dict[str, list[Entry]]]:
+def longest_chains(entries: Iterable[Entry]) -> tuple[dict[str, list[Entry]], dict[str, list[Entry]]]:
     """Per match the longest unbroken chain from the first event, and the proven events that lie beyond."""
     by_match: dict[str, dict[str, Entry]] = {}
     for entry in entries:
@@ -125,7 +125,7 @@ def chains(entries: Iterable[Entry]) -> tuple[dict[str, list[Entry]], dict[str, 
     return kept, beyond
 
 
-def copy_of(path: str | Path) -> LineCopy:
+def copy_path(path: str | Path) -> LineCopy:
     """The second copy beside a journal file."""
     return LineCopy(Path(f"{path}.lines"))
 
@@ -136,7 +136,7 @@ def salvage(path: str | Path, target: str | Path, fault: str = "", confirm: Conf
     ``confirm`` is asked about events beyond a gap that can follow what is kept before it.
     """
     files = read_files(Path(path))
-    return _write(carve(files) + copy_of(path).entries(), files, target, fault, confirm)
+    return _write(carve_events(files) + copy_path(path).entries(), files, target, fault, confirm)
 
 
 def _write(found: list[Entry], files: Files, target: str | Path, fault: str, confirm: Confirm | None = None) -> Salvage:
@@ -144,7 +144,7 @@ def _write(found: list[Entry], files: Files, target: str | Path, fault: str, con
     if Path(target).exists():
         raise JournalDamaged(f"{target} exists already: salvage writes a new file")
     begun = [row.decode(errors="replace") for row in _still_read(files, "SELECT match_id FROM matches ORDER BY number")]
-    kept, beyond = chains(found)
+    kept, beyond = longest_chains(found)
     recorded = {m: max([len(c), *(entry.seq for entry in beyond[m])]) for m, c in kept.items()}
     journal = Journal(target)
     try:
@@ -177,7 +177,7 @@ def _follow(events: list[Event], rest: list[Entry]) -> bool:
     return bool(events and rest)
 
 
-def check(journal: Journal) -> dict[str, int]:
+def check_journal(journal: Journal) -> dict[str, int]:
     """Verify the chain, and that no event stands in the file which the tables do not know.
 
     Gives match -> number of events. Raises JournalDamaged.
@@ -201,7 +201,7 @@ def open_sound(path: str | Path) -> tuple[Journal, Salvage | None]:
     A damaged file is kept as ``NAME.damaged-N``; what it and the copy prove goes on in a new one. So it is with a
     file that holds less than its copy, or is gone.
     """
-    files, copy = read_files(Path(path)), copy_of(path)
+    files, copy = read_files(Path(path)), copy_path(path)
     copied = copy.entries()  # before the file: another program may be writing
     report: Salvage | None = None
     try:
@@ -244,7 +244,7 @@ def _refuse_behind(journal: Journal, copied: list[Entry]) -> None:
 def _sound(journal: Journal) -> Journal:
     """The journal, checked; closed when it is damaged."""
     try:
-        check(journal)
+        check_journal(journal)
     except JournalDamaged:
         journal.close()
         raise
@@ -260,10 +260,10 @@ def _replaced(path: Path, files: Files, copied: list[Entry], fault: str) -> tupl
         write_whole(Path(f"{aside}{suffix}"), data)
     fresh = path.with_name(f"{path.name}.salvaged-{os.getpid()}")
     kept_as = f" (the damaged file is kept as {aside.name})" if files else ""
-    report = _write(carve(files) + copied, files, fresh, fault + kept_as)
+    report = _write(carve_events(files) + copied, files, fresh, fault + kept_as)
     for suffix in ("-wal", "-shm"):
         Path(f"{path}{suffix}").unlink(missing_ok=True)
     put_in_place(fresh, path)
     if copied:  # what could not be kept stays there for a human; the new file gets a copy of its own
-        copy_of(path).path.replace(f"{aside}.lines")
-    return Journal(path, copy=copy_of(path)), report
+        copy_path(path).path.replace(f"{aside}.lines")
+    return Journal(path, copy=copy_path(path)), report

@@ -52,8 +52,8 @@ class _Aside:
         self.url, self.name = url, str(url.database if url.drivername == "sqlite" else url.render_as_string())
         self._lock = threading.RLock()
         self._engine = database.engine(url, self.name, None)
-        with database.faults(self.name, "opened"), self._writing() as connection:
-            database.one_at_a_time(connection)
+        with database.database_faults(self.name, "opened"), self._writing() as connection:
+            database.exclusive_transaction(connection)
             tables.create_all(connection)
 
     @contextmanager
@@ -93,19 +93,19 @@ class Presence(_Aside):
         """This table's program lives, and says so. Raises JournalUnwritable."""
         row = asdict(told)
         values = {"beat": row.pop("beat"), "told": canonical(row)}
-        with database.faults(self.name, "written"), self._writing() as connection:
+        with database.database_faults(self.name, "written"), self._writing() as connection:
             done = connection.execute(sa.update(TABLES).where(TABLES.c.name == table).values(**values))
             if not done.rowcount:
                 connection.execute(sa.insert(TABLES).values(name=table, **values))
 
     def leave(self, table: str) -> None:
         """This table's program ends politely."""
-        with database.faults(self.name, "written"), self._writing() as connection:
+        with database.database_faults(self.name, "written"), self._writing() as connection:
             connection.execute(sa.delete(TABLES).where(TABLES.c.name == table))
 
     def now(self) -> dict[str, TableHeartbeat]:
         """Table -> what its program said last; who died still stands there, and beats no more."""
-        with database.faults(self.name, "read"), self._reading() as connection:
+        with database.database_faults(self.name, "read"), self._reading() as connection:
             rows = list(connection.execute(sa.select(TABLES).order_by(TABLES.c.name)))
         told = ((row.name, row.beat, json.loads(row.told)) for row in rows)
         return {name: TableHeartbeat(beat, **said | {"alarms": tuple(said["alarms"])}) for name, beat, said in told}
@@ -119,7 +119,7 @@ class PeopleStore(_Aside):
 
     def rows(self) -> tuple[list[tuple[str, Event]], int]:
         """Every event with whose it is, in their order, and the last one's number."""
-        with database.faults(self.name, "read"), self._reading() as connection:
+        with database.database_faults(self.name, "read"), self._reading() as connection:
             found = list(connection.execute(sa.select(PEOPLE).order_by(PEOPLE.c.number)))
         rows = [(row.person, event_from_json(json.loads(row.line))) for row in found]
         return rows, found[-1].number if found else 0
@@ -127,25 +127,25 @@ class PeopleStore(_Aside):
     def add(self, person: str, event: Event, after: int) -> None:
         """One more event behind number ``after``. Raises JournalUnwritable when another program was first."""
         row = {"number": after + 1, "person": person, "line": canonical(event.to_json())}
-        with database.faults(self.name, "written"), self._writing() as connection:
+        with database.database_faults(self.name, "written"), self._writing() as connection:
             connection.execute(sa.insert(PEOPLE).values(**row))
 
     def picture(self, picture: str) -> bytes | None:
         """The JPEG of that name."""
-        with database.faults(self.name, "read"), self._reading() as connection:
+        with database.database_faults(self.name, "read"), self._reading() as connection:
             found = connection.execute(sa.select(PICTURES.c.jpeg).where(PICTURES.c.picture == picture)).scalar()
         return bytes(found) if found is not None else None
 
     def keep_picture(self, person: str, picture: str, jpeg: bytes) -> None:
         """The person's one picture; the one before goes."""
-        with database.faults(self.name, "written"), self._writing() as connection:
+        with database.database_faults(self.name, "written"), self._writing() as connection:
             connection.execute(sa.delete(PICTURES).where(PICTURES.c.person == person))
             if jpeg:
                 connection.execute(sa.insert(PICTURES).values(picture=picture, person=person, jpeg=jpeg))
 
     def delete(self, persons: tuple[str, ...], event: Event) -> None:
         """Everything about these ids goes, from the disk too; ``event``, which names nobody, stays for the first."""
-        with self._lock, database.faults(self.name, "written"):
+        with self._lock, database.database_faults(self.name, "written"):
             with self._writing() as connection:
                 for table in (PEOPLE, PICTURES):
                     connection.execute(sa.delete(table).where(table.c.person.in_(persons)))

@@ -22,7 +22,7 @@ from referee.match import adjudication, commands, piles, progress
 from referee.match.commands import FIELD_FAULTS, MODES
 from referee.match.duel import OTHER_ZONE, Duel, StopPress
 from referee.match.evolve import evolve
-from referee.match.schedule import folded, schedule
+from referee.match.schedule import comparable_name, schedule
 from referee.match.state import MatchBatch, MatchState
 
 BOX_RESET_S = 1.0
@@ -36,7 +36,7 @@ def decide(state: MatchState, command: commands.MatchCommand, at: str, who: str 
 
 def _create(batch: MatchBatch, c: commands.CreateMatch) -> None:
     names = tuple(name.strip() for name in c.players)
-    refuse_if(len({folded(name) for name in names}) != len(names) or not all(names), "names")
+    refuse_if(len({comparable_name(name) for name in names}) != len(names) or not all(names), "names")
     rounds = schedule(names, c.rules.duels_per_round)
     _known_mode(c.mode)
     batch.add(
@@ -64,7 +64,7 @@ def _draw(batch: MatchBatch, c: commands.DrawCard) -> None:
         batch.add("card_drawn", card_id=c.card_id, value=value, pile=None)
         return
     pile = piles.pile_for(batch.state)
-    if not piles.unseen(batch.state, pile):
+    if not piles.unseen_cards(batch.state, pile):
         batch.add("reshuffled", **piles.reshuffled(batch.state, pile))
     card_id = piles.next_card(batch.state, pile)
     batch.add("card_drawn", card_id=card_id, value=batch.state.cards[card_id].value, pile=pile)

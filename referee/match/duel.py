@@ -18,7 +18,7 @@ from referee.errors import IllegalCommand
 from referee.events import Event
 from referee.match.card_facts import CardFacts
 from referee.match.cause import CODE_SEPARATOR, OPEN_CAUSE, Cause, cause_of
-from referee.match.house_rules import FINDINGS, HouseRules, ruled
+from referee.match.house_rules import FINDINGS, HouseRules, rule_zone
 from referee.match.verdict import ZoneVerdict, zone_verdict
 
 PHASES = ("idle", "card_drawn", "ready", "building", "stopped", "judging", "undecided", "decided", "void")
@@ -272,4 +272,4 @@ def house_ruling(rules: HouseRules, verdict: ZoneVerdict, findings: tuple[str, .
     """The ruling on one zone under the house rules; with ``camera_decides = proposes`` a human confirms."""
     if rules.camera_decides == "proposes":
         return "undecided"
-    return ruled(rules, verdict, findings, card).ruling
+    return rule_zone(rules, verdict, findings, card).ruling

@@ -22,7 +22,7 @@ ANYBODYS = ("shaken", "neighbours_hand")
 """What not only the player of that field may have done."""
 
 
-def seen_foul(kind: str, zone: str) -> Sentence:
+def foul_sentence(kind: str, zone: str) -> Sentence:
     """What the camera says of a foul of that kind in that field. Raises KeyError for a kind that is none."""
     return sentence(KINDS[kind], zone=zone)
 

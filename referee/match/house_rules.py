@@ -2,7 +2,7 @@
 
 A table plays by one ``HouseRules`` value. It comes from ``house_rules.toml`` or the console, and
 the match's first event records it, so that an old match is always read by the rules it was
-played by. ``ruled`` turns what the camera says of one build into what the house makes of it.
+played by. ``rule_zone`` turns what the camera says of one build into what the house makes of it.
 """
 
 import tomllib
@@ -190,7 +190,7 @@ FINDINGS = ("hand_at_stop", "fell_after_stop", "bumped", "touched_after_stop", "
 _ANSWERS = {"wrong": "mismatch", "void": "void", "human": "undecided"}
 
 
-def ruled(
+def rule_zone(
     rules: HouseRules, verdict: ZoneVerdict, findings: Collection[str] = (), card: CardFacts = NO_CARD
 ) -> HouseRuling:
     """The ruling on one zone from the camera's verdict and the findings.

@@ -50,7 +50,7 @@ def pile_for(state: MatchState) -> str:
     return names[min(state.duel_index, len(names) - 1)]
 
 
-def unseen(state: MatchState, pile: str) -> tuple[str, ...]:
+def unseen_cards(state: MatchState, pile: str) -> tuple[str, ...]:
     """Cards of the pile that nobody has seen, top first. (An undone draw leaves seen cards in it.)"""
     return tuple(c for c in state.piles.get(pile, ()) if c not in state.seen)
 
@@ -59,7 +59,7 @@ def next_card(state: MatchState, pile: str) -> str:
     """The pile's top card that neither player has met in this match; where there is none, its top card."""
     players = set(state.duel.seats.values())
     met = {d.card_id for d in state.past if d.go_at is not None and players & set(d.seats.values())}
-    cards = unseen(state, pile)
+    cards = unseen_cards(state, pile)
     return next((card for card in cards if card not in met), cards[0])
 
 
@@ -82,7 +82,7 @@ def _fitting(state: MatchState, cards: Iterable[str | None], values: tuple[int, 
     return [c for c in cards if c and state.cards[c].value in values]
 
 
-def owner(state: MatchState, card_id: str) -> str | None:
+def card_owner(state: MatchState, card_id: str) -> str | None:
     """Who has won that card and keeps it; None while it may be drawn."""
     if card_id in state.returned or any(card_id in pile for pile in state.piles.values()):
         return None
@@ -102,7 +102,7 @@ def value_by_hand(state: MatchState, card_id: str, again: bool) -> int:
     if card.value not in values:
         wanted = ", ".join(map(str, values))
         raise IllegalCommand(sentence("other_value", card=card_id, has=card.value, wanted=wanted))
-    keeper = None if again else owner(state, card_id)
+    keeper = None if again else card_owner(state, card_id)
     if keeper is not None:
         raise AsksFirst(sentence("asks_again", card=card_id, name=keeper), "again")
     return card.value

@@ -364,12 +364,12 @@ _HANDLERS: Mapping[type[PracticeCommand], Callable[[PracticeBatch, Any], None]] 
 _DECIDER = Decider(evolve, _refusal, _HANDLERS)
 
 
-def bests(results: Iterable[PracticeResult]) -> dict[tuple[str, str, str], PracticeResult]:
+def best_results(results: Iterable[PracticeResult]) -> dict[tuple[str, str, str], PracticeResult]:
     """The fastest match of each (player, card, by); the earlier of two that are equal."""
     return _fastest(((r.player, r.card_id, r.by), r) for r in results)
 
 
-def level_bests(results: Iterable[PracticeResult]) -> dict[tuple[str, int, str], PracticeResult]:
+def best_by_level(results: Iterable[PracticeResult]) -> dict[tuple[str, int, str], PracticeResult]:
     """The fastest match of each (player, difficulty, by)."""
     return _fastest(((r.player, r.value, r.by), r) for r in results)
 

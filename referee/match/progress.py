@@ -8,7 +8,7 @@ from cards.sentences import sentence
 from referee.core import refuse_if
 from referee.errors import IllegalCommand
 from referee.match.duel import PHASES_IN_PLAY, Duel
-from referee.match.schedule import MOST, Round, folded, round_robin
+from referee.match.schedule import MOST, Round, comparable_name, round_robin
 from referee.match.state import MatchBatch, MatchState
 
 
@@ -105,7 +105,7 @@ def _begun(state: MatchState) -> bool:
 
 def _free(taken: Iterable[str], name: str) -> None:
     """Raises IllegalCommand when somebody has that name; capitals make no other one of it."""
-    refuse_if(folded(name) in map(folded, taken), "plays_already", player=name)
+    refuse_if(comparable_name(name) in map(comparable_name, taken), "plays_already", player=name)
 
 
 def rename(batch: MatchBatch, player: str, name: str) -> None:

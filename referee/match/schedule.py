@@ -28,7 +28,7 @@ PRINTED = {
 Pair = tuple[int, int]
 
 
-def folded(name: str) -> str:
+def comparable_name(name: str) -> str:
     """The name as names are compared: capitals and ways to write an accent make no other player of it."""
     return unicodedata.normalize("NFKC", name).casefold()
 
@@ -60,7 +60,7 @@ class Round:
 def schedule(players: Sequence[str], duels: int = 3) -> tuple[Round, ...]:
     """The rounds of a match between ``players``, youngest first. Raises IllegalCommand on a bad list."""
     refuse_if(not FEWEST <= len(players) <= MOST, "how_many", least=FEWEST, most=MOST, n=len(players))
-    return tuple(Round(players[a], players[b], duels) for a, b in seated(pairings(len(players))))
+    return tuple(Round(players[a], players[b], duels) for a, b in with_seats(pairings(len(players))))
 
 
 def round_robin(players: Sequence[str], duels: int, kind: str) -> tuple[Round, ...]:
@@ -68,7 +68,7 @@ def round_robin(players: Sequence[str], duels: int, kind: str) -> tuple[Round, .
     pairs = tuple(combinations(range(len(players)), 2)) if len(players) < 5 else pairings(len(players))
     if len(players) == 4:
         pairs = PRINTED[4]
-    return tuple(Round(players[a], players[b], duels, kind) for a, b in seated(pairs))
+    return tuple(Round(players[a], players[b], duels, kind) for a, b in with_seats(pairs))
 
 
 @cache
@@ -121,7 +121,7 @@ def _extend(pairs: list[Pair], met: set[Pair], waiting: int, k: int, total: int)
     return False
 
 
-def seated(pairs: Sequence[Pair]) -> tuple[Pair, ...]:
+def with_seats(pairs: Sequence[Pair]) -> tuple[Pair, ...]:
     """The same pairs, each as (who sits at zone A, who at zone B), sides spread evenly."""
     order: list[Pair] = []
     for pair in pairs:
@@ -172,7 +172,7 @@ def _chain(order: Sequence[Pair], start: int, from_a: bool) -> list[int]:
     return paths[queue[-1]]
 
 
-def letter(index: int) -> str:
+def player_letter(index: int) -> str:
     """The printed name of the player: A is the youngest."""
     return chr(ord("A") + index)
 
@@ -187,7 +187,7 @@ def schedule_text(players: Sequence[str], duels: int = 3) -> str:
         "",
     ]
     for number, r in enumerate(rounds, 1):
-        letters = "–".join(sorted(letter(players.index(p)) for p in r.players))
+        letters = "–".join(sorted(player_letter(players.index(p)) for p in r.players))
         waiting = ", ".join(p for p in players if p not in r.players)
         lines.append(
             f"round {number:>2}  {letters}  {f'{r.a} – {r.b}':<{width}}" + (f"  waiting: {waiting}" if waiting else "")

@@ -12,7 +12,7 @@ from referee.match.commands import COMMANDS, MatchCommand
 from referee.match.duel import PHASES_IN_PLAY, Duel
 from referee.match.foul import FoulNoted
 from referee.match.house_rules import DEFAULT_RULES, HouseRules
-from referee.match.schedule import Round, letter
+from referee.match.schedule import Round, player_letter
 from referee.match.verdict import ZoneVerdict
 
 SEEN_PHASES = ("building", "stopped", "judging", "undecided", "decided", "void", "finished")
@@ -250,7 +250,7 @@ class MatchState(State):
         people = [
             {
                 "name": p,
-                "letter": letter(i),
+                "letter": player_letter(i),
                 "score": scores.get(p, 0),
                 "active": p not in self.gone,
                 "warnings": sum(f.player == p and f.sanction == "warning" for f in self.fouls),

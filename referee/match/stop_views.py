@@ -8,7 +8,7 @@ says what happened in the field in between. Live judging, imported videos and ju
 no hand came; *nobody*: it moved and no hand was near; *own*, *neighbour*: it moved with that player's hand there;
 *somebody*: with a hand that cannot be told to be the caller's; *mat*: the mat itself moved, and no hand but the
 caller's was near. A view at the press that is covered by a hand is what each pixel's time line says
-(``behind_a_hand``): the pieces of a right build stood then, or one came after. Where no time line tells it is
+(``verdict_behind_hand``): the pieces of a right build stood then, or one came after. Where no time line tells it is
 undecided, unless what is left to be seen of it is right all the same. The view at the press is *unseen* where nobody
 looked at the field just before the press, or for a while after it (``PRESS_UNSEEN``). Where the ruling is undecided,
 ``CombinedRuling.why`` says why, and it never gives the card to whom the hand may have belonged.
@@ -101,14 +101,14 @@ class CombinedRuling:
 
 def combine_rulings(press: AtPress, after: After, settled: Ruling) -> CombinedRuling:
     """The first row of the table that fits."""
-    for row in table():
+    for row in law_rows():
         if all(said in ("*", seen) for said, seen in zip(row[:3], (press, after, settled), strict=True)):
             return _outcome(row)
     raise ValueError(f"no row for {press}, {after}, {settled}")
 
 
 @cache
-def table() -> tuple[tuple[str, str, str, str, str], ...]:
+def law_rows() -> tuple[tuple[str, str, str, str, str], ...]:
     """The law's rows: at press, after, settled, ruling, finding (``-`` for none)."""
     _, *lines = LAW.strip().splitlines()
     rows = (line.replace("->", " ").split() for line in lines)
@@ -132,15 +132,15 @@ def _why_open(press: str, after: str, settled: str, finding: str) -> str:
     return "press_hidden" if settled == "match" else ""
 
 
-def covered(said: ZoneVerdict) -> ZoneVerdict:
+def verdict_under_hand(said: ZoneVerdict) -> ZoneVerdict:
     """The verdict on a view at the press with a hand in it: what is wrong there may only be hidden."""
     return said.undecided("mismatch") if said.ruling == "mismatch" else said
 
 
-def behind_a_hand(said: ZoneVerdict, settled: ZoneVerdict, came: Placed) -> ZoneVerdict:
+def verdict_behind_hand(said: ZoneVerdict, settled: ZoneVerdict, came: Placed) -> ZoneVerdict:
     """The verdict on a view at the press with a hand in it, by the time line of the pieces that stand right now."""
     if settled.ruling != "match" or came == "unknown":
-        return covered(said)
+        return verdict_under_hand(said)
     if came == "before":
         return settled
     return said if said.ruling == "mismatch" else said.wrong(because("came_after_stop"))
@@ -163,7 +163,7 @@ def combine_verdicts(
     return said, both.finding
 
 
-def ruled(views: Views, hand_rule: str = "wrong") -> tuple[ZoneVerdict, tuple[str, ...]]:
+def rule_stop(views: Views, hand_rule: str = "wrong") -> tuple[ZoneVerdict, tuple[str, ...]]:
     """The verdict and the findings that follow from what was seen around a Stop; ``hand_rule`` is the house rule
     ``hand_at_stop``. Live judging and imported videos both ask here."""
     said, finding = views.settled, ""

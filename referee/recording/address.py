@@ -58,7 +58,7 @@ def is_address(text: object) -> bool:
     return "://" in str(text)
 
 
-def sources(place: str | Path, temporary: Path) -> list[AttemptSource]:
+def attempt_sources(place: str | Path, temporary: Path) -> list[AttemptSource]:
     """The attempts at a path or an address: a folder, an archive of them, or a bundle, which is unpacked under
     ``temporary``. Raises BadAttempt naming the place."""
     if not is_address(place):
@@ -106,7 +106,7 @@ def fetched_attempt(source: AttemptSource, which: Which = lambda folder, names: 
         yield folder
 
 
-def contents(source: AttemptSource, which: Which) -> dict[str, bytes]:
+def attempt_contents(source: AttemptSource, which: Which) -> dict[str, bytes]:
     """Name -> content of the files that are needed, to be sent elsewhere. Raises BadAttempt."""
     with fetched_attempt(source, which) as folder:
         try:
@@ -133,7 +133,9 @@ class Mirror:
     def refresh(self, progress: Callable[[int, int], object] = lambda done, total: None) -> None:
         """Bring the records that have come or changed, and drop what has gone; ``progress`` is told (brought, all)."""
         there = {
-            self.root / path: source for source in sources(self.address, self.root) if (path := self._path(source))
+            self.root / path: source
+            for source in attempt_sources(self.address, self.root)
+            if (path := self._path(source))
         }
         for folder in self._known.keys() - there.keys():
             shutil.rmtree(folder, ignore_errors=True)

@@ -301,7 +301,7 @@ class ContestReason:
     whom: str = ""
 
 
-def contested(meta: Mapping, reviews: Iterable[Mapping] = ()) -> list[ContestReason]:
+def contest_reasons(meta: Mapping, reviews: Iterable[Mapping] = ()) -> list[ContestReason]:
     """Why this attempt is kept when space runs out; empty when nobody has a quarrel with it."""
     rows = (meta.get("verdicts") or {}).items()
     why = [ContestReason("undecided", z) for z, v in rows if v.get("verdict") == "undecided"]

@@ -423,7 +423,7 @@ def read_summary(folder: Path) -> AttemptSummary | None:
         # '?' for halves of letters, which neither a page nor a database takes
         meta, reviews = json.loads(json.dumps([attempt.meta, rows], ensure_ascii=False).encode("utf-8", "replace"))
         verdicts = tuple((z, v["verdict"], _sure(v)) for z, v in sorted((meta.get("verdicts") or {}).items()))
-        why, duel = tuple(folders.contested(meta, reviews)), meta.get("duel")
+        why, duel = tuple(folders.contest_reasons(meta, reviews)), meta.get("duel")
         return AttemptSummary(
             card=str(meta["card"] or "?"),
             players=tuple((meta.get("players") or {}).values()),

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from cards.sentences import sentence
 from referee.recording.errors import BadAttempt
-from referee.recording.folder import DELETED_PREFIX, contested, load_attempt
+from referee.recording.folder import DELETED_PREFIX, contest_reasons, load_attempt
 from referee.recording.index import Index
 
 LOG = "retention.jsonl"
@@ -65,7 +65,7 @@ class Remover:
         self._pool.shutdown()
 
 
-def removals(root: Path) -> Sequence[dict]:
+def read_removals(root: Path) -> Sequence[dict]:
     """What has gone from the archive at ``root`` to make room, oldest first: ``at``, ``removed``, ``bytes``."""
     log = root / LOG
     try:
@@ -77,11 +77,11 @@ def removals(root: Path) -> Sequence[dict]:
 
 @lru_cache(maxsize=4)
 def _removals(log: Path, stamp: tuple[int, int]) -> tuple[dict, ...]:
-    return told_removals(log.read_text(encoding="utf-8"))
+    return parse_removals(log.read_text(encoding="utf-8"))
 
 
-def told_removals(text: str) -> tuple[dict, ...]:
-    """``removals`` as this text of a log tells them."""
+def parse_removals(text: str) -> tuple[dict, ...]:
+    """``read_removals`` as this text of a log tells them."""
     gone: list[dict] = []
     for line in text.splitlines():
         with suppress(ValueError, TypeError, KeyError):  # a line torn by a full disk or a kill
@@ -150,7 +150,7 @@ def _may_go(folder: Path, now: datetime) -> bool:
         attempt = load_attempt(folder)
         recorded_at = attempt.meta.get("recorded_at")  # None: of no evening that is known
         tonight = recorded_at is not None and _of_tonight(str(recorded_at), now)
-        return not tonight and not contested(attempt.meta, attempt.reviews())
+        return not tonight and not contest_reasons(attempt.meta, attempt.reviews())
     except (BadAttempt, ValueError):
         return False  # what cannot be read cannot be called uncontested
 

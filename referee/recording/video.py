@@ -129,7 +129,7 @@ def _cheaply_converted(image: np.ndarray) -> av.VideoFrame:
     return av.VideoFrame.from_ndarray(np.asarray(cv2.cvtColor(image, cv2.COLOR_BGR2YUV_I420), np.uint8), "yuv420p")
 
 
-def whole_bytes(path: Path) -> int:
+def complete_bytes(path: Path) -> int:
     """How many bytes of an MP4 belong to boxes that are there completely.
 
     A fragmented file cut anywhere is playable when cut back to this (ISO 14496-12, boxes: a 32-bit
@@ -153,7 +153,7 @@ def whole_bytes(path: Path) -> int:
 
 def cut_to_whole(path: Path) -> None:
     """Cut a torn fragmented MP4 back to its last whole fragment."""
-    os.truncate(path, whole_bytes(path))
+    os.truncate(path, complete_bytes(path))
 
 
 def remux(source: Path, target: Path) -> None:
@@ -323,7 +323,7 @@ def decoded_times(path: Path) -> Times:
     return found
 
 
-def starts_late_s(path: Path) -> float:
+def video_start_s(path: Path) -> float:
     """How long after the file's own begin, where a player starts to count, the first picture comes."""
     with av.open(str(path)) as container:
         stream = container.streams.video[0]

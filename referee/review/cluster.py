@@ -10,7 +10,7 @@ from itertools import islice
 from referee.recording.address import AttemptSource
 from referee.recording.errors import BadAttempt
 from referee.review.options import RejudgeOptions
-from referee.review.parcel import failed, judge_parcel, named_files, parcel
+from referee.review.parcel import failed_row, judge_parcel, named_files, pack_attempt
 
 RETRIES = 3
 """How often a task whose worker died is given to another."""
@@ -44,9 +44,9 @@ def on_cluster(todo: dict[str, AttemptSource], options: RejudgeOptions, schedule
             """Send the next ones; gives those that could not even be read here."""
             for key, source in islice(left, most):
                 try:
-                    sent = parcel(source, options, named)
+                    sent = pack_attempt(source, options, named)
                 except BadAttempt as error:
-                    yield key, failed(source, str(error))
+                    yield key, failed_row(source, str(error))
                     continue
                 future = client.submit(judge_parcel, sent, key=f"rejudge-{key}", retries=RETRIES, pure=False)
                 under_way[future] = (key, source)
@@ -66,5 +66,5 @@ def on_cluster(todo: dict[str, AttemptSource], options: RejudgeOptions, schedule
             try:
                 yield key, future.result()
             except KilledWorker as error:
-                yield key, failed(source, f"{source.address}: {error}")
+                yield key, failed_row(source, f"{source.address}: {error}")
             future.release()

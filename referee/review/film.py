@@ -46,7 +46,7 @@ class StabilizedFrame(VideoFrame):
         return cv2.warpPerspective(self.raw, self.back, (width, height), borderMode=cv2.BORDER_REPLICATE)
 
 
-def film(attempt: Attempt) -> Iterator[VideoFrame]:
+def recorded_frames(attempt: Attempt) -> Iterator[VideoFrame]:
     """The recording's pictures in order, without broken ones. Raises BadAttempt when they cannot be decoded."""
     ways = _ways_back(attempt.film)
     for shown in read_video(attempt.film):

@@ -36,14 +36,14 @@ from referee.recording.video import (
     decoded_times,
     frame_seconds,
     read_video,
-    starts_late_s,
+    video_start_s,
 )
 from referee.recording.writer import pixel_hash, versions, write_file
 from referee.review.film import as_decoded, is_shaken
 from referee.review.observer import observer_of
 from referee.review.options import RejudgeOptions
 from referee.review.rejudge import judge_attempt, press_row
-from referee.review.stop_ruling import Row, stop_ruled
+from referee.review.stop_ruling import Row, rule_recorded_stop
 from referee.review.stop_watch import StopSeen, watch_stop
 from referee.review.tracks import find_mats, is_mirrored
 
@@ -94,7 +94,7 @@ def import_video(
         _copy_files(source, given, out, meta)
         copied = copy_video(source, out)
         meta["film"] = copied.name
-        meta["imported"] |= {"starts_late_s": round(starts_late_s(source), 3), "broken": copied.broken}
+        meta["imported"] |= {"starts_late_s": round(video_start_s(source), 3), "broken": copied.broken}
         _check_empty(source, given, out)
         write_json(out / META, meta)
         if given.colors:
@@ -215,7 +215,7 @@ def _is_ours(source: Path, seconds: Sequence[float]) -> bool:
         frame = next(container.decode(video=0))
         plain = plain and frame.rotation == 0 and not frame.interlaced_frame and frame.format.name in BROWSER_PIXELS
         starts = stream.start_time or 0
-    packets = frame_seconds(source) if plain and starts == 0 and starts_late_s(source) == 0 else []
+    packets = frame_seconds(source) if plain and starts == 0 and video_start_s(source) == 0 else []
     return len(packets) == len(seconds) and bool(np.allclose(packets, seconds, atol=1e-3))
 
 
@@ -289,7 +289,7 @@ def _ruled(attempt: Attempt, seen: StopSeen, options: RejudgeOptions) -> dict:
         kept = attempt.at_press[zone]["files"] and options.eye == RejudgeOptions.eye
         return press_row(attempt, zone, attempt.card, options, settled.get(zone, {})) if kept else None
 
-    said = stop_ruled(attempt, seen, settled, at_press)
+    said = rule_recorded_stop(attempt, seen, settled, at_press)
     at_press_rows = {z: {**attempt.at_press[z], **rows} for z, rows in said.at_press.items()}
     return {"verdicts": dict(said.verdicts), "at_press": at_press_rows, "findings": dict(said.findings)}
 

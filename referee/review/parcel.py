@@ -9,7 +9,7 @@ from pathlib import Path
 
 from cards.errors import RefereeError
 from referee.recording import load_attempt
-from referee.recording.address import AttemptSource, contents, fetched_attempt
+from referee.recording.address import AttemptSource, attempt_contents, fetched_attempt
 from referee.recording.folder import DECK, JOURNAL, PIECES, REVIEW, STOP, VIDEO
 from referee.review.options import RejudgeOptions
 from referee.review.rejudge import judge_again
@@ -19,7 +19,7 @@ FILES_NOT_JUDGED = (REVIEW, JOURNAL, CACHE)
 """What nobody judges by."""
 
 
-def needed(options: RejudgeOptions, folder: Path, names: Sequence[str]) -> Sequence[str]:
+def needed_files(options: RejudgeOptions, folder: Path, names: Sequence[str]) -> Sequence[str]:
     """Which files of an attempt are needed to judge it in this way, given the names of all; the film only where it is
     looked at. With the options it is an ``address.Which``."""
     if not (options.look or options.watch):
@@ -47,9 +47,11 @@ def named_files(options: RejudgeOptions) -> dict[str, bytes]:
     return {name: Path(path).read_bytes() for name in ("deck", "rules", "palette") if (path := getattr(options, name))}
 
 
-def parcel(source: AttemptSource, options: RejudgeOptions, named: Mapping[str, bytes]) -> Parcel:
+def pack_attempt(source: AttemptSource, options: RejudgeOptions, named: Mapping[str, bytes]) -> Parcel:
     """The attempt as it is sent. Raises BadAttempt when its files cannot be read."""
-    return Parcel(source, options, None if source.elsewhere else contents(source, partial(needed, options)), named)
+    return Parcel(
+        source, options, None if source.elsewhere else attempt_contents(source, partial(needed_files, options)), named
+    )
 
 
 def judge_parcel(sent: Parcel) -> dict:
@@ -72,20 +74,20 @@ def judge_parcel(sent: Parcel) -> dict:
                 row["problem"] = row["problem"].replace(str(place / _file_of(name)), str(getattr(sent.options, name)))
             return row
     except OSError as error:
-        return failed(sent.source, f"{sent.source.address}: {error.strerror or error}", time.perf_counter() - begun)
+        return failed_row(sent.source, f"{sent.source.address}: {error.strerror or error}", time.perf_counter() - begun)
 
 
 def judge_source(source: AttemptSource, options: RejudgeOptions) -> dict:
     """The row of ``judge_again`` of an attempt wherever it lies; ``folder`` in it is its address."""
     begun = time.perf_counter()
     try:
-        with fetched_attempt(source, partial(needed, options)) as folder:
+        with fetched_attempt(source, partial(needed_files, options)) as folder:
             return _judged_in(folder, source, options)
     except RefereeError as error:
-        return failed(source, str(error), time.perf_counter() - begun)
+        return failed_row(source, str(error), time.perf_counter() - begun)
 
 
-def failed(source: AttemptSource, why: str, seconds: float = 0.0) -> dict:
+def failed_row(source: AttemptSource, why: str, seconds: float = 0.0) -> dict:
     """The row of an attempt that could not be judged."""
     told = {"attempt": source.name, "folder": source.address, "problem": why, "changed": False, "zones": {}}
     return told | {"seconds": round(seconds, 4)}

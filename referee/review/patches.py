@@ -67,7 +67,7 @@ class ColorPatch:
         return float(np.percentile(self.seen[self.mask], OUTLIER_PERCENTILE))
 
 
-def turns(labels: np.ndarray, stay: int) -> tuple[np.ndarray, np.ndarray]:
+def color_turns(labels: np.ndarray, stay: int) -> tuple[np.ndarray, np.ndarray]:
     """(t, h, w) int8: the colour each pixel turns to at that frame, AS_BEFORE where it turns to none; and
     (t, h, w) int16: the frame of its last sight without that colour, -1 for none.
 
@@ -122,10 +122,10 @@ def _opening_state(first: np.ndarray, colors: Iterable[int]) -> np.ndarray:
     return state
 
 
-def candidates(
+def candidate_patches(
     strip: ZoneTrack, turned: np.ndarray, before: np.ndarray, k: int, piece_set: PieceSet
 ) -> list[ColorPatch]:
-    """What may be pieces of the k-th colour, by their size; ``turned`` and ``before`` as ``turns`` gives them."""
+    """What may be pieces of the k-th colour, by their size; ``turned`` and ``before`` as ``color_turns`` gives them."""
     color = strip.colors[k]
     front = smallest_front(piece_set, color) / strip.mm2
     patches = list(_patches(strip, turned == k, before, k, FRAGMENT_SHARE * LEAST_SHARE * front))

@@ -14,7 +14,7 @@ import cv2
 import numpy as np
 
 from cards.pieces import PieceSet
-from referee.review.patches import LEAST_SIGHTS, RELEASE_PERCENTILE, STAY_S, ColorPatch, candidates, turns
+from referee.review.patches import LEAST_SIGHTS, RELEASE_PERCENTILE, STAY_S, ColorPatch, candidate_patches, color_turns
 from referee.review.tracks import OTHER_LABEL, SCALE, UNCHANGED_LABEL, ZoneTrack
 from referee.vision.image.parts import around
 
@@ -73,10 +73,12 @@ class PlacedPiece:
         }
 
 
-def placed(strip: ZoneTrack, piece_set: PieceSet, from_s: float = 0.0, until_s: float = math.inf) -> list[PlacedPiece]:
+def placed_pieces(
+    strip: ZoneTrack, piece_set: PieceSet, from_s: float = 0.0, until_s: float = math.inf
+) -> list[PlacedPiece]:
     """The pieces that were placed between those times (go and Stop), in the order of time."""
-    turned, before = turns(_uncovered(strip), max(LEAST_SIGHTS + 1, round(STAY_S * strip.rate_hz)))
-    patches = [p for k in range(len(strip.colors)) for p in candidates(strip, turned, before, k, piece_set)]
+    turned, before = color_turns(_uncovered(strip), max(LEAST_SIGHTS + 1, round(STAY_S * strip.rate_hz)))
+    patches = [p for k in range(len(strip.colors)) for p in candidate_patches(strip, turned, before, k, piece_set)]
     standing: list[PlacedPiece] = []
     for patch in sorted(patches, key=lambda p: (p.there_s, p.seconds)):
         under = [p for p in standing if _rests_on(patch.mask, p.mask)]
@@ -85,7 +87,7 @@ def placed(strip: ZoneTrack, piece_set: PieceSet, from_s: float = 0.0, until_s: 
         if (
             from_s + QUICKEST_S < candidate.seconds <= until_s
             and not _there_already(candidate, standing)
-            and stands(patch.mask, strip.field, carrying)
+            and stands_in_field(patch.mask, strip.field, carrying)
         ):
             standing.append(candidate)  # what is half hidden is not named, but carries what comes on it
     found = [p for p in standing if solidity(p.mask) >= LEAST_SOLIDITY]
@@ -150,7 +152,7 @@ def _placed(strip: ZoneTrack, patch: ColorPatch, under: Sequence[PlacedPiece]) -
     )
 
 
-def stands(mask: np.ndarray, field: np.ndarray, standing: np.ndarray) -> bool:
+def stands_in_field(mask: np.ndarray, field: np.ndarray, standing: np.ndarray) -> bool:
     """Whether enough of the mask's lower edge lies in the field or just above what stands; (h, w) bool each."""
     columns = np.flatnonzero(mask.any(0))
     bottom = len(mask) - 1 - mask[::-1].argmax(0)[columns]

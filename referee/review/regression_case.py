@@ -13,7 +13,7 @@ from referee.recording.writer import truncation_record
 TRUTH = "truth.json"
 
 
-def expected(attempt: Attempt, said: Mapping[str, str]) -> dict[str, str]:
+def expected_rulings(attempt: Attempt, said: Mapping[str, str]) -> dict[str, str]:
     """Zone -> the right ruling: what is ``said``, else a human's ruling, else the recorded verdict."""
     right = {z: row["verdict"] for z, row in attempt.verdicts.items()}
     reviewed = [r for r in attempt.reviews() if r.get("kind") == "ruling"]
@@ -29,7 +29,7 @@ def keep_case(attempt: Attempt, golden: Path, said: Mapping[str, str]) -> Path:
 
     The video stays behind. Raises BadAttempt when the case is there already or nothing was ruled.
     """
-    right, target = expected(attempt, said), golden / attempt.name
+    right, target = expected_rulings(attempt, said), golden / attempt.name
     if not right:
         raise BadAttempt(f"{attempt.folder}: no verdict to keep, say what is right with --expect")
     if target.exists():

@@ -23,14 +23,14 @@ from cards.pieces import PieceSet
 from referee.match.card_facts import facts_of
 from referee.match.duel import Duel, house_ruling, outcome
 from referee.match.house_rules import HouseRules
-from referee.match.stop_views import OF_TWO, PRESS_UNSEEN, UNSEEN, behind_a_hand, combine_verdicts
+from referee.match.stop_views import OF_TWO, PRESS_UNSEEN, UNSEEN, combine_verdicts, verdict_behind_hand
 from referee.match.verdict import zone_verdict
 from referee.recording import Attempt, load_attempt
 from referee.recording.errors import BadAttempt
 from referee.recording.writer import pixel_hash
 from referee.review.observer import observer_of
 from referee.review.options import RejudgeOptions, files_used, is_unjudged
-from referee.review.stop_ruling import Row, judge_both_views, name_of, rules_of
+from referee.review.stop_ruling import Row, judge_both_views, player_name, recorded_rules
 from referee.review.stop_watch import watch_stop
 
 
@@ -53,13 +53,15 @@ def _judged(attempt: Attempt, options: RejudgeOptions) -> dict:
     for problem in attempt.problems(files_used(attempt, options)):
         raise BadAttempt(f"{attempt.folder}: {problem}")
     card = _card(attempt, options)
-    was_rules, rules = rules_of(attempt, None), rules_of(attempt, options.rules)
+    was_rules, rules = recorded_rules(attempt, None), recorded_rules(attempt, options.rules)
     was_found = attempt.meta.get("findings") or {}
-    was, was_seen = both_views(attempt, settled_rows(attempt), was_found, lambda zone: attempt.at_press[zone]["row"])
+    was, was_seen = with_press_view(
+        attempt, settled_rows(attempt), was_found, lambda zone: attempt.at_press[zone]["row"]
+    )
     now, seen = _now(attempt, card, rules, options)
     zones = {z: {"was": was.get(z), "now": now.get(z)} for z in sorted({*was, *now})}
-    was_award = award(attempt, was, attempt.card, was_rules, was_seen)
-    now_award = award(attempt, now, card, rules, seen)
+    was_award = award_of(attempt, was, attempt.card, was_rules, was_seen)
+    now_award = award_of(attempt, now, card, rules, seen)
     changed = was_award != now_award or any(_ruling(v["was"]) != _ruling(v["now"]) for v in zones.values())
     return {
         "match": attempt.meta.get("match_id", ""),
@@ -97,7 +99,7 @@ def _now(
         return dict(said.verdicts), dict(said.findings)
     settled = judge_attempt(attempt, card, options) if options.look else reconsider(attempt, card, rules)
     found = _watched(attempt) if options.watch else attempt.meta.get("findings") or {}
-    return both_views(attempt, settled, found, lambda zone: press_row(attempt, zone, card, options, settled[zone]))
+    return with_press_view(attempt, settled, found, lambda zone: press_row(attempt, zone, card, options, settled[zone]))
 
 
 FELL = "fell_after_stop"
@@ -106,7 +108,7 @@ Found = Mapping[str, Sequence[str]]
 """Zone -> findings."""
 
 
-def both_views(
+def with_press_view(
     attempt: Attempt, rows: Mapping[str, dict], found: Found, press_row: Callable[[str], Row]
 ) -> tuple[dict[str, Row], dict[str, list[str]]]:
     """The settled rows and findings with what was seen at the press taken in, where the field was touched after it."""
@@ -116,7 +118,7 @@ def both_views(
     }
     for zone, seen in attempt.at_press.items():
         if zone in rows:
-            culprit = name_of(attempt, seen.get("culprit"))
+            culprit = player_name(attempt, seen.get("culprit"))
             views = zone_verdict(press_row(zone)), seen["after"], zone_verdict(rows[zone])
             both, finding = combine_verdicts(*views, culprit)
             said[zone] = both.to_json()
@@ -133,11 +135,11 @@ def press_row(attempt: Attempt, zone: str, card: Card, options: RejudgeOptions, 
     if unseen or not options.look or options.eye != RejudgeOptions.eye or not at_press["files"]:
         return recorded
     observer = observer_of(attempt, options.palette)
-    tolerances = rules_of(attempt, options.rules).tolerances
+    tolerances = recorded_rules(attempt, options.rules).tolerances
     seen = observer.judge(attempt.press_frames(zone), card, [zone], tolerances).to_json("press", card.id)["zones"]
     said = zone_verdict(seen[zone]) if zone in seen else UNSEEN
     if at_press.get("covered"):
-        said = behind_a_hand(said, zone_verdict(settled), at_press.get("placed", "unknown"))
+        said = verdict_behind_hand(said, zone_verdict(settled), at_press.get("placed", "unknown"))
     return said.to_json()
 
 
@@ -167,7 +169,7 @@ def judge_attempt(attempt: Attempt, card: Card, options: RejudgeOptions) -> Mapp
 def judge_frames(attempt: Attempt, card: Card, palette: str | None = None) -> Mapping[str, dict]:
     """Today's vision on the attempt's judged frames: zone -> the contract's row."""
     observer = observer_of(attempt, palette)
-    seen = observer.judge(attempt.judged_frames(), card, attempt.judged_zones, rules_of(attempt, None).tolerances)
+    seen = observer.judge(attempt.judged_frames(), card, attempt.judged_zones, recorded_rules(attempt, None).tolerances)
     zones: Mapping[str, dict] = seen.to_json("stop.png", card.id)["zones"]
     return zones
 
@@ -183,7 +185,7 @@ def reconsider(attempt: Attempt, card: Card, rules: HouseRules) -> Mapping[str, 
     A verdict moves only where the rules find other faults in the stored build than they did under the
     recorded card; what could not be told from the pixels still cannot.
     """
-    was = rules_of(attempt, None)
+    was = recorded_rules(attempt, None)
     if card == attempt.card and rules.tolerances == was.tolerances:
         return settled_rows(attempt)
     now = {}
@@ -211,7 +213,7 @@ def _watched(attempt: Attempt) -> dict[str, list[str]]:
     return {z: of for z, of in found.items() if of or z in recorded}
 
 
-def award(
+def award_of(
     attempt: Attempt, verdicts: Mapping[str, Row], card: Card, rules: HouseRules, found: Mapping[str, Sequence[str]]
 ) -> str | None:
     """Who gets the card by these verdicts, rules and findings; None when nobody does or a human has to say.

@@ -18,7 +18,7 @@ from cards.pieces import PieceSet
 from referee.recording import Attempt, load_attempt
 from referee.recording.address import AttemptSource, fetched_attempt
 from referee.review.options import RejudgeOptions
-from referee.review.parcel import needed
+from referee.review.parcel import needed_files
 from referee.review.rejudge import stored_build
 from referee.vision.image.view import ZoneView, zone_view
 from referee.vision.overlay import COLOURS, outlines
@@ -30,7 +30,7 @@ PICTURES_AT_MOST = 60
 """A page that loads on a laptop, and a few seconds of work: where rules alone change nothing takes longer."""
 
 
-def summary(rows: Sequence[Mapping]) -> dict:
+def summarize(rows: Sequence[Mapping]) -> dict:
     """Counts, every changed row, and the standings before and after. JSON-able."""
     changes = [row for row in rows if row["changed"]]
     problems = [row for row in rows if row["problem"]]
@@ -41,11 +41,11 @@ def summary(rows: Sequence[Mapping]) -> dict:
         "awards_moved": sum(row["award_was"] != row["award_now"] for row in changes),
         "changes": changes,
         "faults": [{k: row[k] for k in ("attempt", "problem")} for row in problems],
-        "standings": standings(rows),
+        "standings": standings_change(rows),
     }
 
 
-def standings(rows: Iterable[Mapping]) -> dict[str, list[dict]]:
+def standings_change(rows: Iterable[Mapping]) -> dict[str, list[dict]]:
     """Match -> players with points as recorded (``was``) and as they would be (``now``), best first."""
     tables: dict[str, dict[str, dict]] = {}
     for row in rows:
@@ -65,7 +65,7 @@ def standings(rows: Iterable[Mapping]) -> dict[str, list[dict]]:
 
 def write_report(rows: Sequence[Mapping], out: Path) -> dict:
     """Write ``report.json``, ``report.html`` and pictures of what changed; gives the summary."""
-    found = summary(rows)
+    found = summarize(rows)
     (out / "report.json").write_text(json.dumps(found, indent=1, ensure_ascii=False), encoding="utf-8")
     shown = found["changes"][:PICTURES_AT_MOST]
     with ThreadPoolExecutor() as pool:
@@ -84,7 +84,7 @@ def _names(attempts: Sequence[str]) -> list[str]:
 
 def _picture(row: Mapping, out: Path, stem: str) -> str | None:
     try:
-        with fetched_attempt(AttemptSource(row["folder"]), partial(needed, RejudgeOptions())) as folder:
+        with fetched_attempt(AttemptSource(row["folder"]), partial(needed_files, RejudgeOptions())) as folder:
             image = side_by_side(load_attempt(folder), row["zones"])
     except RefereeError:
         return None

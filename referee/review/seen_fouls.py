@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from referee.devices.ports import Frame
 from referee.recording import Attempt
-from referee.review.film import film
+from referee.review.film import recorded_frames
 from referee.review.observer import observer_of
 from referee.vision.live.fouls import LOOK_S, DetectedFoul, FoulWatch
 from referee.vision.live.gate import Gate
@@ -14,7 +14,7 @@ def seen_fouls(attempt: Attempt, tick: Callable[[], object] = lambda: None) -> l
     """What is proposed between the go and the end of the video, in the order of time; ``tick`` is called per frame."""
     gate, watch, found = Gate(observer_of(attempt)), FoulWatch(), list[DetectedFoul]()
     looked_s = float("-inf")
-    for number, shown in enumerate(film(attempt)):
+    for number, shown in enumerate(recorded_frames(attempt)):
         tick()
         if shown.seconds - looked_s < LOOK_S:
             continue

@@ -1,7 +1,7 @@
 """The two views of a recorded Stop judged: the same law, fed with the same facts, as live.
 
-``stop_ruled`` makes the rows and the findings of what ``referee.review.stop_watch`` saw; ``stop_findings`` gives the
-findings their times for the time line.
+``rule_recorded_stop`` makes the rows and the findings of what ``referee.review.stop_watch`` saw; ``stop_findings``
+gives the findings their times for the time line.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -11,7 +11,7 @@ from typing import Any
 
 from cards.card import Card
 from referee.match.house_rules import DEFAULT_RULES, HouseRules, load_rules, parse_rules
-from referee.match.stop_views import PRESS_UNSEEN, UNSEEN, Views, behind_a_hand, ruled
+from referee.match.stop_views import PRESS_UNSEEN, UNSEEN, Views, rule_stop, verdict_behind_hand
 from referee.match.verdict import ZoneVerdict, zone_verdict
 from referee.recording import Attempt
 from referee.recording.video import VideoFrame
@@ -20,7 +20,7 @@ from referee.review.observer import observer_of
 from referee.review.stop_watch import StopSeen, watch_stop
 
 
-def name_of(attempt: Attempt, zone: str | None) -> str:
+def player_name(attempt: Attempt, zone: str | None) -> str:
     """The player at that zone, or its letter where no name is known; empty for no zone."""
     return attempt.players.get(zone, zone) if zone else ""
 
@@ -32,7 +32,7 @@ Row = Mapping[str, Any]
 _rules_file = lru_cache(maxsize=8)(load_rules)
 
 
-def rules_of(attempt: Attempt, path: str | None) -> HouseRules:
+def recorded_rules(attempt: Attempt, path: str | None) -> HouseRules:
     if path:
         return _rules_file(path)
     recorded = attempt.meta.get("rules")
@@ -54,7 +54,7 @@ AtPress = Callable[[str], Row | None]
 """Zone -> the row of its view at the press; None where there are no frames of it."""
 
 
-def stop_ruled(attempt: Attempt, seen: StopSeen, settled: Rows, at_press: AtPress) -> StopRuled:
+def rule_recorded_stop(attempt: Attempt, seen: StopSeen, settled: Rows, at_press: AtPress) -> StopRuled:
     """What both views of a recorded Stop say."""
     verdicts, press_rows, findings = dict(settled), dict[str, Mapping](), dict[str, list[str]]()
     for zone, after in seen.after.items():
@@ -62,8 +62,8 @@ def stop_ruled(attempt: Attempt, seen: StopSeen, settled: Rows, at_press: AtPres
         if seen.counts(zone):
             press = PRESS_UNSEEN if after.unseen else _said(at_press(zone))
             press_rows[zone] = {"row": press.to_json(), "settled": row.to_json()}
-        views = Views(row, press, after.after, name_of(attempt, after.culprit), seen.hand[zone])
-        said, names = ruled(views, rules_of(attempt, None).hand_at_stop)
+        views = Views(row, press, after.after, player_name(attempt, after.culprit), seen.hand[zone])
+        said, names = rule_stop(views, recorded_rules(attempt, None).hand_at_stop)
         verdicts[zone] = said.to_json()
         early = ("false_start",) if zone in seen.early else ()
         if early or names:
@@ -98,7 +98,7 @@ def judge_both_views(
     another card, where they are given."""
     card = card or attempt.card
     observer = observer_of(attempt, palette)
-    tolerances = rules_of(attempt, None).tolerances
+    tolerances = recorded_rules(attempt, None).tolerances
 
     def judge(frames: Sequence[VideoFrame], zones: Sequence[str]) -> Rows:
         last = frames[-1:] if is_shaken(attempt) else frames
@@ -112,10 +112,10 @@ def judge_both_views(
         if not seen.press[zone]:
             return None
         said = _said(judge(seen.press[zone], [zone]).get(zone))
-        hidden = behind_a_hand(said, _said(settled.get(zone)), seen.placed[zone])
+        hidden = verdict_behind_hand(said, _said(settled.get(zone)), seen.placed[zone])
         return (hidden if seen.covered[zone] else said).to_json()
 
-    return stop_ruled(attempt, seen, settled, at_press)
+    return rule_recorded_stop(attempt, seen, settled, at_press)
 
 
 def finding_s(attempt: Attempt, seen: StopSeen, zone: str, finding: str) -> float:

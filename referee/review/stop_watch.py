@@ -14,7 +14,7 @@ from referee.match.stop_views import SETTLED_FRAMES, SETTLED_S, Hand, Placed
 from referee.recording import Attempt
 from referee.recording.errors import BadAttempt
 from referee.recording.video import VideoFrame
-from referee.review.film import as_decoded, film, is_shaken
+from referee.review.film import as_decoded, is_shaken, recorded_frames
 from referee.review.observer import observer_of
 from referee.vision.live.gate import STILL_SHARE, Gate, GateState
 from referee.vision.live.gate_history import BUSY_S, RECENT_FRAMES, Aftermath, GateHistory, StopWatch, is_settled
@@ -152,7 +152,7 @@ def watch_stop(attempt: Attempt, tick: Callable[[], object] = lambda: None) -> S
     observer = observer_of(attempt)
     gate, watch = Gate(observer), _Watch(attempt, stop, observer, shaken=is_shaken(attempt))
     looked_s, zones, clear = -math.inf, set[str](), False
-    for shown in film(attempt):
+    for shown in recorded_frames(attempt):
         tick()
         if shown.seconds - looked_s < QUICKEST_S:
             continue

@@ -14,10 +14,10 @@ import skimage as ski
 from referee.recording import Attempt
 from referee.recording.folder import sha256, write_json
 from referee.review.patches import TOGETHER_S
-from referee.review.placements import PlacedPiece, name_shapes, placed
+from referee.review.placements import PlacedPiece, name_shapes, placed_pieces
 from referee.review.seen_fouls import seen_fouls
 from referee.review.stop_ruling import stop_findings
-from referee.review.tracks import SCALE, ZoneTrack, watch
+from referee.review.tracks import SCALE, ZoneTrack, track_zones
 
 CACHE = ".timeline.json"
 VERSION = 10
@@ -61,12 +61,12 @@ class Timeline:
         return first and round(first, 3)
 
 
-def timeline(attempt: Attempt, tick: Callable[[], object] = lambda: None) -> Timeline:
+def read_timeline(attempt: Attempt, tick: Callable[[], object] = lambda: None) -> Timeline:
     """Read the video; ``tick`` is called per frame. Raises BadAttempt for one without frames or mats."""
-    strips = watch(attempt, tick)
+    strips = track_zones(attempt, tick)
     go, stop = attempt.go_s or 0.0, math.inf if attempt.stop_s is None else attempt.stop_s
-    found = {z: _named(attempt, z, s, placed(s, attempt.piece_set, go, stop)) for z, s in strips.items()}
-    return Timeline(found, {z: hands(s, found[z]) for z, s in strips.items()}, go)
+    found = {z: _named(attempt, z, s, placed_pieces(s, attempt.piece_set, go, stop)) for z, s in strips.items()}
+    return Timeline(found, {z: hand_intervals(s, found[z]) for z, s in strips.items()}, go)
 
 
 def _named(attempt: Attempt, zone: str, strip: ZoneTrack, found: list[PlacedPiece]) -> list[PlacedPiece]:
@@ -76,7 +76,7 @@ def _named(attempt: Attempt, zone: str, strip: ZoneTrack, found: list[PlacedPiec
     return name_shapes(found, strip, attempt.piece_set, known or ())
 
 
-def hands(strip: ZoneTrack, found: Sequence[PlacedPiece] = ()) -> list[tuple[float, float]]:
+def hand_intervals(strip: ZoneTrack, found: Sequence[PlacedPiece] = ()) -> list[tuple[float, float]]:
     """(in, out) seconds of hands and tongs over the field, with what they carry."""
     spans: list[list[float]] = []
     for seconds, there in zip(strip.seconds, _hand_there(strip, found), strict=True):
@@ -110,7 +110,7 @@ def stored_timeline(attempt: Attempt, tick: Callable[[], object] = lambda: None)
     if kept is not None:
         return kept
     fouls = [seen.to_json() for seen in seen_fouls(attempt, tick)]
-    story = timeline(attempt, tick).to_json()
+    story = read_timeline(attempt, tick).to_json()
     found = story | {"fouls": fouls, "findings": stop_findings(attempt, tick), "key": _key(attempt)}
     with suppress(OSError):
         write_json(attempt.folder / CACHE, found)

@@ -14,11 +14,11 @@ import skimage as ski
 
 from calibration.markers import find_markers
 from calibration.mat import FAR_PX, FIELD, Mats, detect_mats
-from calibration.palette import Palette, features, learn
+from calibration.palette import Palette, color_features, learn_palette
 from cards.pieces import PieceSet
 from referee.recording import Attempt
 from referee.recording.errors import BadAttempt
-from referee.review.film import film
+from referee.review.film import recorded_frames
 from referee.vision.image.background import LOG_ANYTHING, log_paper
 from referee.vision.image.evidence import paper_white
 from referee.vision.image.view import ZoneView, regions, zone_view
@@ -82,7 +82,7 @@ class ZoneTrack:
         return round(row), round(column)
 
 
-def watch(attempt: Attempt, tick: Callable[[], object] = lambda: None) -> dict[str, ZoneTrack]:
+def track_zones(attempt: Attempt, tick: Callable[[], object] = lambda: None) -> dict[str, ZoneTrack]:
     """Follow every zone whose mat is in view. Raises BadAttempt for a video without frames or mats."""
     mats = find_mats(attempt)
     seconds, crops, views = _crops(attempt, mats, tick)
@@ -123,7 +123,7 @@ def _looks(attempt: Attempt) -> Iterator[np.ndarray]:
     if attempt.empty is not None:
         yield cv2.cvtColor(attempt.empty, cv2.COLOR_BGR2GRAY)
     next_s = 0.0
-    for frame in film(attempt):
+    for frame in recorded_frames(attempt):
         if frame.seconds >= next_s:
             yield cv2.cvtColor(frame.image, cv2.COLOR_BGR2GRAY)
             next_s = frame.seconds + (LOOK_EVERY_S if frame.seconds < LOOK_OFTEN_S else LOOK_LATER_S)
@@ -137,7 +137,7 @@ def _crops(
     views: dict[str, ZoneView] = {}
     seconds: list[float] = []
     crops: dict[str, list[np.ndarray]] = {}
-    for frame in film(attempt):
+    for frame in recorded_frames(attempt):
         tick()
         if seconds and frame.seconds - seconds[-1] < 0.95 / rate:
             continue
@@ -155,7 +155,7 @@ def _strip(attempt: Attempt, view: ZoneView, seconds: np.ndarray, crops: Sequenc
     paper, marker, _ = regions(ground)
     opening = _opening(attempt, seconds)
     white = paper_white(np.median(np.stack([crops[i] for i in opening]), 0).astype(np.uint8), paper)
-    seen = [features(crop, white) for crop in crops]
+    seen = [color_features(crop, white) for crop in crops]
     palette = _palette(attempt.palette, attempt.piece_set, seen, paper & ~marker)
     before = np.median(np.stack([seen[i] for i in opening]), 0)
     mm2 = (1 / (view.px_per_mm * SCALE)) ** 2
@@ -184,7 +184,7 @@ def _palette(learnt: Palette | None, piece_set: PieceSet, seen: Sequence[np.ndar
         return learnt
     some = seen[:: max(1, len(seen) // 15)]
     pixels = np.concatenate([f[(log_paper(f) < LOG_ANYTHING - 2.0) & sheet] for f in some])
-    return learn(piece_set, pixels[:: max(1, len(pixels) // 20_000)])
+    return learn_palette(piece_set, pixels[:: max(1, len(pixels) // 20_000)])
 
 
 def _same(seen: Sequence[np.ndarray], sheet: np.ndarray, before: np.ndarray) -> np.ndarray:

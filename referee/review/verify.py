@@ -80,7 +80,7 @@ def sealed_at_table_of(checked: Sequence[Checked], journal: Journal) -> list[Ent
     return [entry for match_id in matches for entry in journal.entries(match_id) if entry.event.kind == SEAL]
 
 
-def missing(names: Collection[str], seals: Iterable[Entry]) -> dict[str, Entry]:
+def missing_attempts(names: Collection[str], seals: Iterable[Entry]) -> dict[str, Entry]:
     """Attempt -> its seal, of those that were sealed and are not among ``names``."""
     sealed = {str(entry.event.data.get("attempt")): entry for entry in seals if entry.event.data.get("attempt")}
     return {name: entry for name, entry in sorted(sealed.items()) if name not in names}

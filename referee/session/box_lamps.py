@@ -8,7 +8,7 @@ from referee.match.state import MatchState
 ZONES = "AB"
 
 
-def lamps(state: MatchState) -> Mapping[int, Lamp]:
+def lamp_states(state: MatchState) -> Mapping[int, Lamp]:
     """Player (0 is zone A's) -> lamp.
 
     The callers' burn, both in a dead heat; pulsing while a human has to decide, or decides anew; then the winner's

@@ -14,7 +14,7 @@ from referee.events import Event
 from referee.match.commands import DrawCard, Foul, Go, MatchCommand, NextDuel, PressStop, Ready
 from referee.match.decide import fields_refusal
 from referee.match.state import MatchState
-from referee.session.box_lamps import ZONES, lamps
+from referee.session.box_lamps import ZONES, lamp_states
 from referee.session.ports import RunningSession
 from referee.workers import JobQueue
 
@@ -158,7 +158,7 @@ class BoxListener(JobQueue[BoxNotice]):
             self._shown.clear()
         try:
             self._arm(state, kinds)
-            for player, lamp in lamps(state).items():
+            for player, lamp in lamp_states(state).items():
                 if self._shown.get(player) != lamp:
                     self.box.lamp(player, lamp)
                     self._shown[player] = lamp

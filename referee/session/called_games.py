@@ -13,7 +13,7 @@ from referee.errors import IllegalCommand, RefereeError
 from referee.events import Event
 from referee.journal.journal import Journal
 from referee.journal.side_tables import Presence, TableHeartbeat
-from referee.match.schedule import folded
+from referee.match.schedule import comparable_name
 from referee.session.ports import AlarmBoard, MatchSource
 from referee.tournament.evolve import evolve
 from referee.tournament.state import RECORD, Tournament
@@ -50,9 +50,9 @@ class CalledGames:
         if game is None or game.phase != "called":
             return ()
         names = tuple(self._state.entrants[n].name for n in self._state.sitting(game))
-        wanted = sorted(map(folded, names))
+        wanted = sorted(map(comparable_name, names))
         later = (self._journal.first(match_id) for match_id in self._journal.matches(self._table)[game.after :])
-        begun = any(sorted(map(folded, event.data.get("players", ()))) == wanted for event in later)
+        begun = any(sorted(map(comparable_name, event.data.get("players", ()))) == wanted for event in later)
         return () if begun else names
 
     def over(self) -> bool:

@@ -21,7 +21,7 @@ from referee.journal.journal import Journal
 from referee.journal.side_tables import Presence, TableHeartbeat
 from referee.match.evolve import evolve as evolve_match
 from referee.match.evolve import fold as fold_match
-from referee.match.schedule import folded
+from referee.match.schedule import comparable_name
 from referee.match.state import MatchState
 from referee.session.notifier import Notifier
 from referee.tournament import commands
@@ -169,8 +169,8 @@ class Director:
 
     def _seated(self, game: Fixture, created: Event) -> tuple[int, ...]:
         """The game's players in the order of the match; empty for a match between others."""
-        here = {folded(self.state.entrants[n].name): n for n in self.state.sitting(game)}
-        names = [folded(name) for name in created.data.get("players", ())]
+        here = {comparable_name(self.state.entrants[n].name): n for n in self.state.sitting(game)}
+        names = [comparable_name(name) for name in created.data.get("players", ())]
         return tuple(here[name] for name in names) if sorted(names) == sorted(here) else ()
 
     def _look_once(self) -> None:

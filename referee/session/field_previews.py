@@ -120,7 +120,7 @@ def _pieces(judgement: Judgement, zone: str, sight: ZoneSight) -> Read:
     return found, blamed
 
 
-def around(judgement: Judgement, size: tuple[int, int]) -> tuple[int, int, int, int]:
+def crop_around_zones(judgement: Judgement, size: tuple[int, int]) -> tuple[int, int, int, int]:
     """Left, top, right, bottom of the part of a picture of ``size`` (h, w) that shows the judged builds large.
 
     It is 16:9 where the picture allows; all of the picture when no field is known.
@@ -142,7 +142,7 @@ AROUND_MM = 30.0
 """Room around a build that is shown alone."""
 
 
-def around_build(
+def crop_around_build(
     judgement: Judgement, zone: str, size: tuple[int, int]
 ) -> tuple[tuple[int, int, int, int], tuple[float, float]] | None:
     """The part of a picture of ``size`` (h, w) around one build: left, top, right, bottom in px, and how many mm wide

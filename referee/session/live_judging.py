@@ -14,7 +14,7 @@ from referee.session.card_reader import CardReader
 from referee.session.field_check import FieldCheck, fields_must_be_empty
 from referee.session.practising import PracticeRunner
 from referee.session.rig_monitor import RigMonitor
-from referee.session.stop_judging import JudgingSession, StopJudging, fault_named
+from referee.session.stop_judging import JudgingSession, StopJudging, fault_text
 from referee.vision.live.fouls import FoulWatch
 from referee.vision.live.gate import GateState
 from referee.vision.live.gate_history import STOPPED, GateHistory
@@ -91,7 +91,7 @@ class LiveJudging(Background):
             self._closing.wait(0.3)
         except Exception as error:  # who watches a match must not go blind by a fault nobody thought of
             self._failed_s = frame.at_s
-            self._session.alarm("seeing", sentence("seeing", fault=fault_named(error)))
+            self._session.alarm("seeing", sentence("seeing", fault=fault_text(error)))
             self._closing.wait(0.05)
         else:
             self._session.alarm("lens", None)

@@ -25,7 +25,7 @@ from referee.match.practice import Practice, PracticeCommand, PracticeResult
 from referee.match.stop_views import SETTLED_FRAMES, SETTLED_S
 from referee.match.verdict import zone_verdict
 from referee.session.field_check import FieldCheck
-from referee.session.field_previews import around_build
+from referee.session.field_previews import crop_around_build
 from referee.session.ports import Record, RunningSession
 from referee.session.seeds import new_seed
 from referee.vision.live.field_snapshot import FieldSnapshot
@@ -270,7 +270,7 @@ def _untold(why: Reason) -> dict[str, object]:
 
 def _picture(drawn: np.ndarray, judged: Judgement, zone: str) -> bytes | None:
     """The build alone, cut out of what was drawn."""
-    cut = around_build(judged, zone, drawn.shape[:2]) if zone in judged.views else None
+    cut = crop_around_build(judged, zone, drawn.shape[:2]) if zone in judged.views else None
     if cut is None:
         return None
     left, top, right, bottom = cut[0]

@@ -12,7 +12,7 @@ from cards.drawing import card_png
 from referee.devices.ports import Frame
 from referee.errors import DeviceLost
 from referee.match.state import SEEN_PHASES, MatchState
-from referee.session.field_previews import FieldPreviews, around, around_build
+from referee.session.field_previews import FieldPreviews, crop_around_build, crop_around_zones
 from referee.session.ports import RunningSession
 from referee.session.verdict_pictures import VerdictPicture, VerdictPictures
 from referee.vision.observer import Judgement
@@ -82,9 +82,9 @@ class Previews(JobQueue[tuple]):
     ) -> None:
         self._fields.judged(judgement, to.duel)
         drawn = self._session.draw(frame, judgement, card)
-        left, top, right, bottom = around(judgement, drawn.shape[:2])
+        left, top, right, bottom = crop_around_zones(judgement, drawn.shape[:2])
         jpeg = _jpeg(drawn[top:bottom, left:right])
-        cuts = {zone: cut for zone in judgement.views if (cut := around_build(judgement, zone, drawn.shape[:2]))}
+        cuts = {zone: cut for zone in judgement.views if (cut := crop_around_build(judgement, zone, drawn.shape[:2]))}
         builds = {zone: _jpeg(drawn[box[1] : box[3], box[0] : box[2]]) for zone, (box, _) in cuts.items()}
         sizes = {zone: size for zone, (_, size) in cuts.items()}
         self._kept.keep(match_id, replace(to, builds=sizes), {"": jpeg, **builds})

@@ -64,7 +64,7 @@ class RigMonitor:
         view = view_of(image)
         if not self._measure and sum(m < 8 for m in view) == 8:
             self._measure = view
-        said = compare(self._measure, view, image.shape[1]) | overexposed(view)
+        said = compare_views(self._measure, view, image.shape[1]) | overexposed(view)
         for code in self.CODES:
             self._in_a_row[code] = self._in_a_row[code] + 1 if said.get(code) else 0
         return {code: said.get(code) if self._in_a_row[code] >= AGREEING_LOOKS else None for code in self.CODES}
@@ -79,7 +79,7 @@ def overexposed(view: View) -> dict[str, str]:
     return {"overexposed": sentence("overexposed_mats", zones=zones)}
 
 
-def compare(before: View, now: View, width_px: int) -> dict[str, str]:
+def compare_views(before: View, now: View, width_px: int) -> dict[str, str]:
     """What has changed between two views of pictures that wide: alarm code -> text."""
     shared = sorted(before.keys() & now.keys())
     if len(shared) < 2:

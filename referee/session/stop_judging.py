@@ -16,7 +16,7 @@ from referee.devices.ports import Frame
 from referee.errors import IllegalCommand, RefereeError
 from referee.match.commands import BeginJudging, CameraVerdict
 from referee.match.state import MatchState
-from referee.match.stop_views import PRESS_UNSEEN, UNSEEN, Views, behind_a_hand, ruled
+from referee.match.stop_views import PRESS_UNSEEN, UNSEEN, Views, rule_stop, verdict_behind_hand
 from referee.match.verdict import ZoneVerdict, zone_verdict
 from referee.session.duel_recording import DuelRecording
 from referee.session.ports import RunningSession
@@ -119,7 +119,7 @@ class StopJudging:
             return
         except Exception as error:  # the next calm frames are tried; after some tries a human is asked
             self._failed += 1
-            session.alarm("judging", error.wording if isinstance(error, RefereeError) else fault_named(error))
+            session.alarm("judging", error.wording if isinstance(error, RefereeError) else fault_text(error))
             if self._failed == TRIES:
                 self._give_up(session.state)
             return
@@ -149,7 +149,7 @@ class StopJudging:
             images = [f.image for f in frames]
             judged = self._session.observer.judge(images, card, [zone], state.rules.tolerances)
             seen = _said(_rows(judged), zone)
-            seen = behind_a_hand(seen, settled, came) if covering else seen
+            seen = verdict_behind_hand(seen, settled, came) if covering else seen
         if self._session.recording:
             said = {"row": seen.to_json(), "after": after.after, "culprit": after.culprit}
             row = said | {"covered": covering, "placed": came}
@@ -162,7 +162,7 @@ class StopJudging:
         state = session.state
         if state.duel.number != number or state.phase not in ("stopped", "judging"):
             return
-        said, findings = ruled(views, state.rules.hand_at_stop)
+        said, findings = rule_stop(views, state.rules.hand_at_stop)
         if self._lost:
             said = said.undecided("" if said.ruling == "undecided" else said.ruling, because("not_kept"))
         told = {**evidence, "after": views.after} | ({"press": views.press.to_json()} if views.press else {})
@@ -197,6 +197,6 @@ def _said(rows: Mapping[str, dict], zone: str) -> ZoneVerdict:
     return zone_verdict(rows[zone]) if zone in rows else UNSEEN.undecided("", because("mat_not_seen", zone=zone))
 
 
-def fault_named(error: Exception) -> str:
+def fault_text(error: Exception) -> str:
     """A fault that nobody thought of, by its kind and its first line."""
     return ": ".join([type(error).__name__, *str(error).strip().splitlines()[:1]])[:160]

@@ -1,6 +1,6 @@
 """What a simulated player sets out to build for a card, and how he gets it wrong.
 
-``plan`` gives pieces that satisfy the card (checked against the rules), shaken a little as hands do;
+``plan_build`` gives pieces that satisfy the card (checked against the rules), shaken a little as hands do;
 ``with_mistake`` changes such a build so that the rules say it is wrong.
 """
 
@@ -45,7 +45,7 @@ SAFE_POSES: dict[Kind, tuple[Pose, ...]] = {
 """Poses in which a piece of each kind stands safely."""
 
 
-def plan(card: Card, pieces: PieceSet, rng: np.random.Generator) -> tuple[Piece, ...]:
+def plan_build(card: Card, pieces: PieceSet, rng: np.random.Generator) -> tuple[Piece, ...]:
     """A right build of the card, lowest pieces first. Raises BadCard when none is found."""
     for attempt in range(TRIES):
         calm = 1.0 - attempt / TRIES
@@ -215,7 +215,7 @@ def _mirror(built: tuple[Piece, ...], pieces: PieceSet, rng: np.random.Generator
     return tuple(p.at(x=-p.x, yaw=-p.yaw) for p in built)
 
 
-def apart(pieces: PieceSet) -> tuple[Piece, ...]:
+def spread_set(pieces: PieceSet) -> tuple[Piece, ...]:
     """The whole set standing apart in the field in two rows, as for the colour frame."""
     stock = [(shape, color) for shape, color, n in pieces.pieces for _ in range(n)]
     slim = [(*_slimmest(pieces.shapes[shape]), shape, color) for shape, color in stock]

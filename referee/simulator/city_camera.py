@@ -39,7 +39,7 @@ def placed_stones(stones: PieceSet, towers: Sequence[Tower], site_mm: float, see
     return out
 
 
-def pictures(stones: PieceSet, zone: str, placed: Sequence[PosedPiece], seed: int) -> list[np.ndarray]:
+def city_pictures(stones: PieceSet, zone: str, placed: Sequence[PosedPiece], seed: int) -> list[np.ndarray]:
     """(h, w, 3) uint8 BGR of the plan ``zone`` with these stones: from each of four sides, and from above."""
     rng = np.random.default_rng(seed)
     light = typical_light(rng)

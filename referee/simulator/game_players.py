@@ -9,14 +9,14 @@ TURN_ENDING_COMMANDS = ("EndTurn", "Draw", "GiveUpStone", "PassTurn")
 """What ends a turn is done when nothing else is liked: one choice in so many goes to it."""
 
 
-def options(match: Match, seat: int) -> tuple[GameCommand, ...]:
+def possible_commands(match: Match, seat: int) -> tuple[GameCommand, ...]:
     """What that seat may do now."""
     return () if match.over else match.game.legal(match.state, seat)
 
 
-def choice(match: Match, seat: int) -> GameCommand | None:
+def seat_command(match: Match, seat: int) -> GameCommand | None:
     """The seat's next command, None when it has none; the same one for the same match, also after a restart."""
-    legal = options(match, seat)
+    legal = possible_commands(match, seat)
     if not legal:
         return None
     rng = random.Random(f"{match.setup.seed}/{len(match.played)}/{len(match.changes)}/{seat}")
@@ -24,9 +24,9 @@ def choice(match: Match, seat: int) -> GameCommand | None:
     return rng.choice(liked if liked and rng.random() < 0.8 else legal)
 
 
-def next_choice(match: Match) -> GameCommand | None:
+def next_command(match: Match) -> GameCommand | None:
     """The next command of whoever can do something: the seat in turn first. None when the game is over."""
     for seat in match.state.in_order(match.state.turn):
-        if (command := choice(match, seat)) is not None:
+        if (command := seat_command(match, seat)) is not None:
             return command
     return None

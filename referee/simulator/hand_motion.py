@@ -53,7 +53,7 @@ class Script:
         for move in self.moves:
             if t_s >= move.end_s:
                 now[move.index] = move.goal
-                tip = grasp(move.goal) if move.by_hand else tip
+                tip = grasp_point(move.goal) if move.by_hand else tip
             elif t_s > move.start_s:
                 now[move.index], tip, held = self._during(move, now[move.index], tip, t_s)
         return now, self._hand(t_s, tip, held)
@@ -84,9 +84,9 @@ class Script:
         if not move.by_hand:
             return _between(start, move.goal, share * share, 0.0), tip, None
         if share < REACH_SHARE:
-            return start, _reach(tip, grasp(start), share / REACH_SHARE), None
+            return start, _reach(tip, grasp_point(start), share / REACH_SHARE), None
         carried = _between(start, move.goal, (share - REACH_SHARE) / (1 - REACH_SHARE), CLEARANCE_MM)
-        return carried, grasp(carried), carried
+        return carried, grasp_point(carried), carried
 
     def _hand(self, t_s: float, tip: np.ndarray, held: PosedPiece | None) -> Hand | None:
         by_hand = [m for m in self.moves if m.by_hand]
@@ -102,14 +102,14 @@ class Script:
         return Hand((x, y, z), GRIP_MM if held is not None else OPEN_MM)
 
 
-def grasp(piece: PosedPiece) -> np.ndarray:
+def grasp_point(piece: PosedPiece) -> np.ndarray:
     """Where the tongs hold a piece: a little above its centre, (3,) mm."""
     return piece.centre + np.array((0.0, -2.0, 6.0))
 
 
 def _reach(start: np.ndarray, goal: np.ndarray, share: float) -> np.ndarray:
     """The empty hand's way: over, never through, what stands between."""
-    s = smooth(share)
+    s = ease(share)
     high = max(start[2], goal[2]) + CLEARANCE_MM * 0.7
     lift = math.sin(math.pi * s) * (high - start[2] * (1 - s) - goal[2] * s)
     return start + (goal - start) * s + (0.0, 0.0, max(0.0, lift))
@@ -117,16 +117,16 @@ def _reach(start: np.ndarray, goal: np.ndarray, share: float) -> np.ndarray:
 
 def _between(start: PosedPiece, goal: PosedPiece, share: float, clearance: float) -> PosedPiece:
     """A piece on its way: up, across while it turns, down."""
-    across = smooth(min(1.0, max(0.0, (share - 0.2) / 0.55))) if clearance else share
+    across = ease(min(1.0, max(0.0, (share - 0.2) / 0.55))) if clearance else share
     centre = start.centre + (goal.centre - start.centre) * across
     if clearance:
         high = max(start.centre[2], goal.centre[2]) + clearance
-        up, down = smooth(min(1.0, share / 0.3)), smooth(min(1.0, max(0.0, (share - 0.7) / 0.3)))
+        up, down = ease(min(1.0, share / 0.3)), ease(min(1.0, max(0.0, (share - 0.7) / 0.3)))
         centre[2] = start.centre[2] + (high - start.centre[2]) * up + (goal.centre[2] - high) * down
     return replace(start, turn=_turned(start.turn, goal.turn, across), centre=centre)
 
 
-def smooth(share: float) -> float:
+def ease(share: float) -> float:
     """0..1 with a gentle start and end."""
     return share * share * (3 - 2 * share)
 
@@ -137,7 +137,7 @@ def _turned(start: np.ndarray, goal: np.ndarray, share: float) -> np.ndarray:
     return start @ Rotation.from_rotvec(part).as_matrix()
 
 
-def clearing(pieces: Sequence[PosedPiece], places: Sequence[PosedPiece], start_s: float, pace: float) -> Script:
+def clear_fields(pieces: Sequence[PosedPiece], places: Sequence[PosedPiece], start_s: float, pace: float) -> Script:
     """Both break what stands: the pieces go back to their places, two hands' work for two seconds."""
     moves = tuple(
         Move(i, start_s + 0.05 * i / pace, start_s + (0.9 + 0.08 * i) / pace, goal, by_hand=False)

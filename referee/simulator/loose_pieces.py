@@ -45,7 +45,7 @@ def loose_places(pieces: PieceSet, seed: int) -> list[PosedPiece]:
     return placed
 
 
-def out_of_the_band(pieces: PieceSet, places: Sequence[PosedPiece]) -> list[PosedPiece]:
+def without_band(pieces: PieceSet, places: Sequence[PosedPiece]) -> list[PosedPiece]:
     """The same with nothing beside the field, where organ pipes stand: what lay there lies before the sheet, at the
     nearest free spot. Farther out beside it the neighbour's sheet begins, and his organ pipes."""
     beside = [abs(p.centre[1]) < BAND_Y_MM and abs(p.centre[0]) < BAND_X_MM for p in places]

@@ -39,7 +39,7 @@ class PosedPiece:
     centre: np.ndarray
 
 
-def place(piece: Piece) -> PosedPiece:
+def place_piece(piece: Piece) -> PosedPiece:
     """The piece of a build as a solid in space."""
     turn = turn_about_z(piece.yaw) @ turn_of(piece.pose)
     return PosedPiece(piece.shape, piece.color, turn, np.array([piece.x, piece.y, piece.z]))

@@ -197,7 +197,7 @@ class Practisers(JobQueue[tuple[str, Practice]]):
         for event in events:
             self._jobs.put((event.kind, practice))
             if event.kind == "build_ended":
-                self._lines.append(line_of(practice.results[-1]))
+                self._lines.append(build_line(practice.results[-1]))
                 self.ended += 1
 
     def _idle_s(self) -> float:
@@ -225,7 +225,7 @@ class Practisers(JobQueue[tuple[str, Practice]]):
                 self._room.give_up(zone)
 
 
-def line_of(result: PracticeResult) -> str:
+def build_line(result: PracticeResult) -> str:
     """How one build ended, for a terminal."""
     time = f"{result.seconds:6.2f} s by {result.by}" if result.seconds is not None else "  no time"
     why = "; ".join(reason.text for reason in result.reasons)

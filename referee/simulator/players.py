@@ -9,10 +9,10 @@ import numpy as np
 from cards.build import Piece, shape_of
 from cards.card import Card
 from cards.pieces import PieceSet, Pose
-from referee.simulator.build_plans import is_right, plan, with_mistake
-from referee.simulator.hand_motion import FALL_S, Move, Script, clearing
-from referee.simulator.loose_pieces import loose_places, out_of_the_band
-from referee.simulator.meshes import PosedPiece, place
+from referee.simulator.build_plans import is_right, plan_build, with_mistake
+from referee.simulator.hand_motion import FALL_S, Move, Script, clear_fields
+from referee.simulator.loose_pieces import loose_places, without_band
+from referee.simulator.meshes import PosedPiece, place_piece
 from referee.simulator.table import World
 
 EARLIEST_PRESS_S = 1.15
@@ -52,7 +52,7 @@ class Players:
         self._fallen: set[str] = set()
 
     def _places(self, zone: str) -> tuple[PosedPiece, ...]:
-        return tuple(out_of_the_band(self.piece_set, loose_places(self.piece_set, self._seed * 31 + ord(zone))))
+        return tuple(without_band(self.piece_set, loose_places(self.piece_set, self._seed * 31 + ord(zone))))
 
     def world(self, t_s: float) -> World:
         """Everything on the table at that time."""
@@ -104,7 +104,7 @@ class Players:
         with self._lock:
             for zone in self.zones:
                 now, _ = self._scripts[zone].at(t_s)
-                self._scripts[zone] = clearing(now, self._places(zone), t_s, self.profile.pace)
+                self._scripts[zone] = clear_fields(now, self._places(zone), t_s, self.profile.pace)
             self._touched = True
 
     def still_s(self, zone: str) -> float:
@@ -125,7 +125,7 @@ class Players:
 
     def _script(self, card: Card, zone: str, go_s: float) -> Script:
         rng, profile = self._rng, self.profile
-        built = plan(card, self.piece_set, rng)
+        built = plan_build(card, self.piece_set, rng)
         if rng.random() < profile.errs:
             built = with_mistake(built, card, self.piece_set, rng)
         self._targets[zone] = built
@@ -147,7 +147,7 @@ def build_script(
         index = next(i for i in free if (places[i].shape, places[i].color) == (piece.shape, piece.color))
         free.remove(index)
         takes = max(0.6, profile.per_piece_s * speed * rng.normal(1.0, profile.spread)) / profile.pace
-        moves.append(Move(index, t, t + takes, place(piece)))
+        moves.append(Move(index, t, t + takes, place_piece(piece)))
         t += takes
     press = t + profile.before_press_s * rng.uniform(0.9, 1.5)
     earliest = go_s + EARLIEST_PRESS_S + rng.uniform(0, 0.3)
@@ -163,5 +163,5 @@ def _with_fall(script: Script, press_s: float, pieces: PieceSet, rng: np.random.
     lying = Piece(shape, last.goal.color, pose, x, float(last.goal.centre[1]) - 24, 0.0, float(rng.uniform(-50, 50)))
     lying = lying.at(z=shape_of(pieces, lying).size(pose)[2] / 2)
     start = press_s + 0.15
-    fall = Move(last.index, start, start + FALL_S, place(lying), by_hand=False)
+    fall = Move(last.index, start, start + FALL_S, place_piece(lying), by_hand=False)
     return replace(script, moves=(*script.moves, fall))

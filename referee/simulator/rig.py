@@ -15,9 +15,9 @@ from referee.devices.ports import Clock
 from referee.errors import DeviceLost
 from referee.session.session import Session
 from referee.simulator.box import SimulatedBox
-from referee.simulator.build_plans import apart
+from referee.simulator.build_plans import spread_set
 from referee.simulator.camera import SimulatedCamera
-from referee.simulator.meshes import place
+from referee.simulator.meshes import place_piece
 from referee.simulator.operator import FAST_PAUSES, Operator, Pauses, Robots
 from referee.simulator.players import FAST_PLAYER, PlayerProfile, Players
 from referee.simulator.table import TableSim, World
@@ -69,7 +69,7 @@ class SimulatedTable:
     def set_up(self, observer: Observer) -> None:
         """What a user does once per rig: show the empty table and the colour frame."""
         observer.learn_empty(self._photo(World()))
-        standing = [place(p) for p in apart(self._pieces)]
+        standing = [place_piece(p) for p in spread_set(self._pieces)]
         observer.learn_colors(self._photo(World({"A": standing, "B": standing})))
         self.players.stage(None)
 

@@ -76,13 +76,13 @@ def tone_curve() -> np.ndarray:
     return np.clip(np.rint(y * 255), 0, 255).astype(np.uint8)
 
 
-def linear(srgb: np.ndarray) -> np.ndarray:
+def linear_light(srgb: np.ndarray) -> np.ndarray:
     """sRGB 0..255 -> linear 0..1 float32."""
     x = np.asarray(srgb, np.float32) / 255
     return np.where(x <= 0.04045, x / 12.92, ((x + 0.055) / 1.055) ** 2.4).astype(np.float32)
 
 
-def sheet(zone: int) -> np.ndarray:
+def mat_picture(zone: int) -> np.ndarray:
     """The printed mat of a zone (0 is A), (840, 1188, 3) uint8; row 0 is the edge away from the player."""
     paper = np.full((210 * PX_PER_MM, 297 * PX_PER_MM, 3), 250, np.uint8)
     for start, end in (((-95, -50), (95, -50)), ((-95, 50), (95, 50)), ((-95, -50), (-95, 50)),
@@ -128,7 +128,7 @@ def still_picture(
     points = seen_points(lens)
     on_table = _is_table(points)
     falls = np.where(on_table, light.on_table(np.nan_to_num(points)), 0.42).astype(np.float32)
-    return linear(albedo) * falls[..., None] * light.tint.astype(np.float32) * vignette(lens)[..., None]
+    return linear_light(albedo) * falls[..., None] * light.tint.astype(np.float32) * vignette(lens)[..., None]
 
 
 def pixel_grid(width: int, height: int, step: float = 1.0) -> np.ndarray:
@@ -166,7 +166,7 @@ def _albedo(lens: Lens, seats: dict[str, MatPlace], table: str, rng: np.random.G
     wood = cv2.remap(top, points[..., 0] + 900, 600 - points[..., 1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_REFLECT)
     picture[mask] = wood[mask]
     for zone, seat in seats.items():
-        _lay_sheet(picture, points, seat, sheet(ord(zone) - ord("A")))
+        _lay_sheet(picture, points, seat, mat_picture(ord(zone) - ord("A")))
     return picture
 
 
@@ -195,13 +195,13 @@ def _room(lens: Lens, seats: dict[str, MatPlace], rng: np.random.Generator) -> n
         shade = tuple(float(c) for c in np.clip(wall * rng.uniform(0.4, 1.4, 3), 0, 255))
         cv2.rectangle(picture, (int(x), int(rng.integers(-tall // 3, tall // 6))), (int(x + w), tall), shade, -1)
     picture = cv2.GaussianBlur(picture, (0, 0), tall / 60)
-    for seat, color in zip(seats.values(), sleeves(rng, len(seats)), strict=True):
+    for seat, color in zip(seats.values(), sleeve_colors(rng, len(seats)), strict=True):
         if abs(seat.angle) > 90:
             _torso(picture, lens, seat, color)
     return cv2.GaussianBlur(picture, (0, 0), tall / 400)
 
 
-def sleeves(rng: np.random.Generator, count: int) -> list[tuple[int, int, int]]:
+def sleeve_colors(rng: np.random.Generator, count: int) -> list[tuple[int, int, int]]:
     """Shirt colours, BGR, one per player."""
     return [SLEEVES[i] for i in rng.permutation(len(SLEEVES))[:count]]
 

@@ -19,8 +19,8 @@ from referee.kernels import triangles
 from referee.simulator import room
 from referee.simulator.lens import Lens, typical_lens
 from referee.simulator.loose_pieces import loose_pieces
-from referee.simulator.meshes import Mesh, PosedPiece, ball, place, rod, solid
-from referee.simulator.room import Light, MatPlace, linear
+from referee.simulator.meshes import Mesh, PosedPiece, ball, place_piece, rod, solid
+from referee.simulator.room import Light, MatPlace, linear_light
 
 CELL_MM = 1.5
 """Cell of the shadow grid on the table."""
@@ -107,7 +107,7 @@ class TableSim:
         self.table = str(rng.choice(["walnut", "cloth", "linen", "oak"]))
         self.skins = [SKINS[i] for i in rng.permutation(len(SKINS))[: len(self.seats)]]
         self.tone = room.tone_curve()
-        self.sleeves = room.sleeves(np.random.default_rng(seed + 2), len(self.seats))
+        self.sleeves = room.sleeve_colors(np.random.default_rng(seed + 2), len(self.seats))
         self._paint = {name: _paint(piece_set.rgb(name), rng) for name in piece_set.colors}
         self._rng, self._ready, self._getting_ready = rng, False, threading.Lock()
 
@@ -156,7 +156,7 @@ class TableSim:
         ``loose`` says otherwise (``{}`` for none). ``number`` picks the noise.
         """
         builds = builds or {}
-        pieces = {zone: [place(p) for p in builds.get(zone, ())] for zone in self.seats}
+        pieces = {zone: [place_piece(p) for p in builds.get(zone, ())] for zone in self.seats}
         for zone in self.seats:
             rest = (
                 loose_pieces(self.piece_set, builds.get(zone, ()), self.seed + ord(zone))
@@ -220,7 +220,7 @@ class TableSim:
         fist = tip + (np.array((0.0, -22.0, 12.0)) if hand.bare else np.array((18.0 * side_sign, -95.0, 62.0)))
         shoulder = np.array(hand.shoulder or (60.0 if not hand.left else -130.0, -560.0, 190.0))
         side, grip = np.array((hand.open_mm / 2, 0, 0)), np.array((6.0, 0, 0))
-        skin, wood = linear(np.array(self.skins[n])), linear(np.array(TONGS))
+        skin, wood = linear_light(np.array(self.skins[n])), linear_light(np.array(TONGS))
         cuff = fist + 0.12 * (shoulder - fist)
         tongs = [
             (rod(tip - side, fist - grip, 3.0, 5.0, 8), wood),
@@ -232,7 +232,7 @@ class TableSim:
             (ball(fist + np.array((-20, 14, 4)), (10, 24, 10)), skin),
             (ball(fist + np.array((16, 20, -6)), (9, 22, 9)), skin),
             (rod(fist, cuff, 20, 26, 20), skin),
-            (rod(cuff, shoulder, 34, 48, 20), linear(np.array(self.sleeves[n]))),
+            (rod(cuff, shoulder, 34, 48, 20), linear_light(np.array(self.sleeves[n]))),
         ]
 
     def _cast(self, corners: np.ndarray) -> np.ndarray:
@@ -315,7 +315,7 @@ class TableSim:
         corners = np.array([(0, 0), (wide, 0), (wide, tall), (0, tall)], np.float32)
         fine = ((pixels - (left, top) + 0.5) * 4 - 0.5).astype(np.float32)
         fit, size = cv2.getPerspectiveTransform(corners, fine), (4 * (right - left), 4 * (bottom - top))
-        light = linear(face) * (0.8 * float(self.light.on_table(np.array([0.0, y])))) * self.light.tint
+        light = linear_light(face) * (0.8 * float(self.light.on_table(np.array([0.0, y])))) * self.light.tint
         drawn, share = (
             cv2.resize(cv2.warpPerspective(image, fit, size), None, fx=0.25, fy=0.25, interpolation=cv2.INTER_AREA)
             for image in (self._developed(light).astype(np.float32), np.ones((tall, wide), np.float32))
@@ -333,7 +333,7 @@ def _seats(rng: np.random.Generator, seating: str | None) -> dict[str, MatPlace]
 
 def _paint(rgb: tuple[int, int, int], rng: np.random.Generator) -> np.ndarray:
     """Linear BGR albedo of a painted colour; no two boxes are painted quite alike."""
-    return linear(np.array(rgb[::-1])) * rng.uniform(0.92, 1.08) * rng.uniform(0.97, 1.03, 3)
+    return linear_light(np.array(rgb[::-1])) * rng.uniform(0.92, 1.08) * rng.uniform(0.97, 1.03, 3)
 
 
 def _grain(rng: np.random.Generator, tall: int, wide: int) -> np.ndarray:

@@ -16,11 +16,11 @@ from referee import core
 from referee.core import Command, Decider, EventBatch, Needed, refuse_if
 from referee.errors import IllegalCommand
 from referee.events import Event
-from referee.match.schedule import folded
+from referee.match.schedule import comparable_name
 from referee.tournament import pairing
 from referee.tournament.evolve import evolve
-from referee.tournament.people import MOST_NAME, as_kept
-from referee.tournament.standings import ENTRY_ORDER, goes_on, order, points
+from referee.tournament.people import MOST_NAME, normalized_name
+from referee.tournament.standings import ENTRY_ORDER, knockout_winner, points, ranked_entrants
 from referee.tournament.state import (
     FORMATS,
     GROUP_SIZES,
@@ -303,8 +303,8 @@ def _refusal(state: Tournament, command: TournamentCommand) -> str:
 
 def _free_name(taken: Sequence[str], name: str) -> str:
     """The name as it is kept. Raises IllegalCommand for one that is taken, empty, too long or not one line."""
-    kept = as_kept(name)
-    refuse_if(folded(kept) in map(folded, taken), "tour.taken", player=kept)
+    kept = normalized_name(name)
+    refuse_if(comparable_name(kept) in map(comparable_name, taken), "tour.taken", player=kept)
     return kept
 
 
@@ -349,10 +349,10 @@ def _new(stage: Stage, players: Sequence[int], label: str = "") -> Fixture:
 
 def _first(state: Tournament) -> tuple[list[Fixture], int]:
     """The games of the first round, and how many rounds there will be."""
-    ranked, options = order(state, ENTRY_ORDER), state.options
+    ranked, options = ranked_entrants(state, ENTRY_ORDER), state.options
     if STAGE_OF[options.format] == "swiss":
         return _swiss(state, ranked), options.rounds or pairing.swiss_rounds(len(ranked))
-    dealt = pairing.groups(ranked, options.group_size)
+    dealt = pairing.split_into_groups(ranked, options.group_size)
     games = [_new("group", players, _letters(n)) for n, players in enumerate(dealt)]
     if options.format == "printed":
         return games, 1
@@ -379,13 +379,13 @@ def _following(state: Tournament) -> tuple[list[Fixture], int]:
     """The games of the next round, and how many rounds there will be."""
     last = state.of_round(state.round)
     if last[0].stage == "swiss":
-        return _swiss(state, order(state)), state.rounds
+        return _swiss(state, ranked_entrants(state)), state.rounds
     if last[0].stage == "group":
         size = _knockout_size(state, len(last))
         group_of = {p: g.number for g in last for p in g.players}
-        pairs = pairing.knockout(order(state)[:size], group_of)
+        pairs = pairing.knockout(ranked_entrants(state)[:size], group_of)
         return [_new("knockout", pair) for pair in pairs], 1 + (size - 1).bit_length()
-    on = [goes_on(game) for game in last]
+    on = [knockout_winner(game) for game in last]
     there = [() if p is None or not state.entrants[p].present else (p,) for p in on]
     return [_new("knockout", (*a, *b)) for a, b in zip(there[::2], there[1::2], strict=True)], state.rounds
 

@@ -107,7 +107,7 @@ def _matched(costs: Mapping[Pair, int]) -> list[Pair]:
     return [(a, b) if (a, b) in costs else (b, a) for a, b in pairs]
 
 
-def groups(order: Sequence[int], size: int) -> tuple[tuple[int, ...], ...]:
+def split_into_groups(order: Sequence[int], size: int) -> tuple[tuple[int, ...], ...]:
     """The players, strongest first, dealt to as few groups as hold at most ``size`` each; sizes differ by one at most.
 
     Where a group would have one player alone, groups are one larger instead.
@@ -122,7 +122,7 @@ def groups(order: Sequence[int], size: int) -> tuple[tuple[int, ...], ...]:
     return tuple(map(tuple, dealt))
 
 
-def bracket(size: int) -> tuple[Pair, ...]:
+def bracket_places(size: int) -> tuple[Pair, ...]:
     """Places (from 0) that meet in the first round of a knock-out of ``size``, a power of two, in bracket order:
     winners of neighbouring pairs meet next."""
     order = [0]
@@ -137,7 +137,7 @@ def knockout(order: Sequence[int], group_of: Mapping[int, int]) -> tuple[Pair, .
 
     Two of one group do not meet at once where another pair can change its weaker player with them.
     """
-    pairs = [(order[a], order[b]) for a, b in bracket(len(order))]
+    pairs = [(order[a], order[b]) for a, b in bracket_places(len(order))]
 
     def same(a: int, b: int) -> bool:
         return group_of.get(a, -1 - a) == group_of.get(b, -1 - b)

@@ -15,7 +15,7 @@ from cards.sentences import sentence
 from referee.core import refuse_if
 from referee.errors import IllegalCommand
 from referee.events import Event
-from referee.match.schedule import folded
+from referee.match.schedule import comparable_name
 from referee.tournament.results import FinishedMatch, PlayerResult
 
 MOST_NAME = 60
@@ -45,8 +45,8 @@ class Register:
 
     def named(self, name: str) -> Person | None:
         """Who plays or played under that name."""
-        key = folded(" ".join(name.split()))
-        return next((p for p in self.people.values() if key in map(folded, p.names)), None)
+        key = comparable_name(" ".join(name.split()))
+        return next((p for p in self.people.values() if key in map(comparable_name, p.names)), None)
 
     def person(self, id_or_name: str) -> Person:
         """By id, also of a record taken in, or by name. Raises IllegalCommand."""
@@ -87,7 +87,7 @@ def _changed(people: Mapping[str, Person], was: Person, event: Event) -> Person:
     entry = {"kind": event.kind, "at": event.at, "who": event.who, **data}
     person = replace(was, history=(*was.history, entry))
     if event.kind == "person_renamed":
-        names = tuple(n for n in was.names if folded(n) != folded(data["name"]))
+        names = tuple(n for n in was.names if comparable_name(n) != comparable_name(data["name"]))
         return replace(person, name=data["name"], names=(*names, data["name"]))
     if event.kind == "person_colored":
         return replace(person, color=data["color"])
@@ -95,7 +95,7 @@ def _changed(people: Mapping[str, Person], was: Person, event: Event) -> Person:
         return replace(person, picture=data["picture"])
     if event.kind == "person_merged":
         other = people[data["other"]]
-        names = tuple(n for n in other.names if folded(n) not in map(folded, was.names))
+        names = tuple(n for n in other.names if comparable_name(n) not in map(comparable_name, was.names))
         history = (*other.history, *person.history)
         merged = (*was.merged, other.id, *other.merged)
         return replace(
@@ -130,7 +130,7 @@ def merge_people(person: Person, other: Person, at: str, who: str) -> tuple[str,
     return person.id, Event("person_merged", {"other": other.id}, at, who)
 
 
-def as_kept(name: str) -> str:
+def normalized_name(name: str) -> str:
     """The name as it is kept. Raises IllegalCommand for one that is empty, too long or not one line."""
     kept = " ".join(name.split())
     refuse_if(not kept or not kept.isprintable() or len(kept) > MOST_NAME, "tour.name", name=kept[:20], most=MOST_NAME)
@@ -138,7 +138,7 @@ def as_kept(name: str) -> str:
 
 
 def _free(register: Register, name: str, own: Person | None = None) -> str:
-    kept = as_kept(name)
+    kept = normalized_name(name)
     other = register.named(kept)
     if other is not None and (own is None or other.id != own.id):
         raise IllegalCommand(sentence("people.taken", name=kept, person=other.id))

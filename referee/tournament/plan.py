@@ -82,7 +82,7 @@ def time_plan(state: Tournament, passed_s: Mapping[int, float]) -> tuple[Slot, .
     return tuple(slots)
 
 
-def rest_s(state: Tournament, passed_s: Mapping[int, float]) -> float:
+def remaining_s(state: Tournament, passed_s: Mapping[int, float]) -> float:
     """Seconds until the last game of all rounds is over, if all goes as it did so far."""
     if state.phase in ("new", "finished") or not state.tables:
         return 0.0

@@ -101,14 +101,14 @@ def _group_row(state: Tournament, player: int) -> ResultRow | None:
     return over[0].result.row(player) if over and over[0].result else None
 
 
-def reached(state: Tournament, player: int) -> int:
+def knockout_reach(state: Tournament, player: int) -> int:
     """How far in the knock-out: 0 not in it, then one for each of its rounds, one more for who won the final."""
     games = [g for g in state.games if g.stage == "knockout" and player in g.players]
-    won = bool(games) and bool(state.finished_at) and all(goes_on(g) == player for g in games)
+    won = bool(games) and bool(state.finished_at) and all(knockout_winner(g) == player for g in games)
     return len(games) + won
 
 
-def goes_on(game: Fixture) -> int | None:
+def knockout_winner(game: Fixture) -> int | None:
     """Who of a knock-out game that is over plays on: the winner; of a shared one who is listed first, the better
     placed; None where both have left."""
     if game.result is None:
@@ -160,21 +160,21 @@ ENTRY_ORDER = ("strength", "lot")
 """The order before anything was played."""
 
 
-def lots(state: Tournament) -> list[int]:
+def drawn_lots(state: Tournament) -> list[int]:
     """A lot for each entrant; one who comes later changes nobody's."""
     chance = random.Random(f"lot/{state.options.seed}")
     return [chance.randrange(1 << 40) for _ in state.entrants]
 
 
 def _players(state: Tournament) -> list[_Player]:
-    made, drawn = points(state), lots(state)
+    made, drawn = points(state), drawn_lots(state)
     stages: tuple[Stage, ...] = ("group",) if state.options.format == "groups" else ("swiss", "group")
     return [
         _Player(
             _sums(state, n, stages),
             buchholz(state, n, made),
             _group_row(state, n),
-            reached(state, n),
+            knockout_reach(state, n),
             drawn[n],
             e.strength,
         )
@@ -182,7 +182,7 @@ def _players(state: Tournament) -> list[_Player]:
     ]
 
 
-def order(state: Tournament, rules: Sequence[str] = ()) -> list[int]:
+def ranked_entrants(state: Tournament, rules: Sequence[str] = ()) -> list[int]:
     """The entrants who are present, best first, by these rules or the format's."""
     players, names = _players(state), rules or RULES[state.options.format]
     return sorted(state.present, key=lambda n: [RULE[name](players[n]) for name in names], reverse=True)
@@ -190,7 +190,7 @@ def order(state: Tournament, rules: Sequence[str] = ()) -> list[int]:
 
 def standings(state: Tournament) -> tuple[StandingsRow, ...]:
     """The table, best first, who has left last. No two share a place: the lot is the last rule."""
-    players, ranked = _players(state), order(state, () if state.games else ENTRY_ORDER)
+    players, ranked = _players(state), ranked_entrants(state, () if state.games else ENTRY_ORDER)
     gone = [n for n in range(len(state.entrants)) if n not in ranked]
     return tuple(
         _line(state, n, players[n], place if n not in gone else None) for place, n in enumerate([*ranked, *gone], 1)

@@ -18,8 +18,8 @@ from calibration.camera import CameraModel
 from calibration.errors import CannotSee, FewPieces
 from calibration.markers import Corners, find_markers
 from calibration.mat import FIELD, MatPose, Mats
-from calibration.palette import Palette, drifted, features, learn, learn_wear, nominal
-from calibration.quality import clipped
+from calibration.palette import Palette, color_features, drifted_palette, learn_palette, learn_wear, nominal_palette
+from calibration.quality import clipped_pixels
 from cards.build import Build
 from cards.card import Card
 from cards.law import TOLERANCES, Tolerances
@@ -236,7 +236,7 @@ class Observer:
         start = time.perf_counter()
         with ThreadPoolExecutor(max_workers=2) as pool:
             # The first picture's catalogue takes as long as the search for its markers: beside it, on another core.
-            catalogued = pool.submit(self._catalogue, (self.palette or nominal(self.piece_set)).names, card)
+            catalogued = pool.submit(self._catalogue, (self.palette or nominal_palette(self.piece_set)).names, card)
             frame = _mean(frames)
             mats = self.look(frame)
             pixels = self.zones(frame, mats, field_of(card), pool.map)
@@ -296,19 +296,19 @@ class Observer:
             return None
         there = view.crop(self.empty)
         white = sheet_white(view, there)
-        f = features(there, white)
-        return None if occupied(view, f) else Empty(f, white, clipped(there))
+        f = color_features(there, white)
+        return None if occupied(view, f) else Empty(f, white, clipped_pixels(there))
 
     def _palette_of(self, zones: Sequence[ZonePixels], shadows: bool = True) -> Palette:
-        return learn(self.piece_set, np.concatenate([zone.foreground(0, shadows) for zone in zones]))
+        return learn_palette(self.piece_set, np.concatenate([zone.foreground(0, shadows) for zone in zones]))
 
     def _palette_now(self, zones: Sequence[ZonePixels], each: MapFunction = map) -> Palette:
         """The learnt palette in the light of today's mats, or one learnt from every mat in view, worn wood too."""
         if not zones:
-            return self.palette or nominal(self.piece_set)
+            return self.palette or nominal_palette(self.piece_set)
         palette = self.palette or self._palette_of(zones, shadows=False)
         inner = np.concatenate(list(each(lambda zone: zone.foreground(INNER_PX, shadows=False), zones)))
-        return learn_wear(palette, self.piece_set, inner) if self.palette is None else drifted(palette, inner)
+        return learn_wear(palette, self.piece_set, inner) if self.palette is None else drifted_palette(palette, inner)
 
     def _catalogue(self, names: tuple[str, ...], card: Card) -> Catalogue:
         asked = card.usual_poses(self.piece_set)

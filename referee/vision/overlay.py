@@ -112,17 +112,17 @@ def _to_picture(view: ZoneView, camera: CameraModel, pixels: np.ndarray) -> np.n
     return camera.project(rays)
 
 
-def draw(
+def with_panel(
     frame: np.ndarray, judgement: Judgement, card: Card, language: str = WRITTEN, details: bool = True
 ) -> np.ndarray:
     """The frame (h, w, 3) uint8 BGR with every judged zone drawn in, and a panel of the same height at
     its right: the card's target, then verdict, confidence and reasons of each zone, in one of ``LANGUAGES``. With
     ``details`` also what only who works on the program asks for: margins and notes."""
-    picture = marked(frame, judgement, language)
+    picture = with_marks(frame, judgement, language)
     return np.hstack([picture, _Panel(picture.shape[:2], language).rendered(judgement, card, details)])
 
 
-def marked(frame: np.ndarray, judgement: Judgement, language: str | None = WRITTEN) -> np.ndarray:
+def with_marks(frame: np.ndarray, judgement: Judgement, language: str | None = WRITTEN) -> np.ndarray:
     """The frame (h, w, 3) uint8 BGR with every judged zone drawn in, and nothing beside it. Without a ``language`` it
     has no words and is the same in every one: who shows it says beside it what the marks mean."""
     picture = frame.copy()

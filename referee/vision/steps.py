@@ -15,11 +15,11 @@ from cards.card import Card
 from cards.pieces import PieceSet, Pose
 from referee.vision.image.view import ZoneView
 from referee.vision.observer import Judgement, ZoneStudy
-from referee.vision.overlay import AMBER, BLACK, CORNERS, GREEN, PURPLE, RED, WHITE, draw, draw_field, polyline
+from referee.vision.overlay import AMBER, BLACK, CORNERS, GREEN, PURPLE, RED, WHITE, draw_field, polyline, with_panel
 from referee.vision.render.lettering import Colour, Letters, write
 from referee.vision.render.solids import FACES, face_tags, piece_tags, solid
 from referee.vision.search.beam_search import BeamSearch
-from referee.vision.search.canvas import Reading, coarse, to_build
+from referee.vision.search.canvas import Reading, coarse_canvas, to_build
 from referee.vision.verdict.proof import claims
 from referee.vision.verdict.rulings import Ruled
 
@@ -53,7 +53,7 @@ def step_pictures(
         for k, stage in enumerate(stages, 2):
             picture, caption = stage(study)
             yield f"{k}{stage.__name__}_{study.view.zone}", _captioned(picture, caption)
-    yield "8_verdict", draw(frame, judgement, card)
+    yield "8_verdict", with_panel(frame, judgement, card)
 
 
 def _mats(frame: np.ndarray, mats: Mats) -> np.ndarray:
@@ -96,7 +96,7 @@ def _labels(study: ZoneStudy) -> tuple[np.ndarray, str]:
 
 def _candidates(study: ZoneStudy) -> tuple[np.ndarray, str]:
     """The best first pieces of a search."""
-    small, picture = coarse(study.canvas), _close(study, _dimmed(study.view.image))
+    small, picture = coarse_canvas(study.canvas), _close(study, _dimmed(study.view.image))
     colors, cat = _colors(study.piece_set), study.decision.case.rulings.cat
     roots = BeamSearch(small).roots
     for row in roots[np.argsort(roots[:, 5], kind="stable")[-CANDIDATES:]]:

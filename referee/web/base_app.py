@@ -134,7 +134,7 @@ def base_app(
     app.extensions["referee.streams"] = Streams(session)
     app.before_request(set_language)
     kept = Logins(Path(session.data_dir) / LOGINS_FILE, fingerprint(pin, key), lambda: session.clock.utc().timestamp())
-    security.secure(app, security.Access(pin, time.monotonic), kept, tls)
+    security.guard_app(app, security.Access(pin, time.monotonic), kept, tls)
     app.context_processor(lambda: page_values(session))
     app.after_request(remember_language)
     login.handle_errors(app)

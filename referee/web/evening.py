@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, V
 
 from cards.errors import first_fault
 from referee.errors import IllegalCommand
-from referee.fields import plain
+from referee.fields import refuse_invisible
 from referee.files import write_whole
 
 EVENING_FILE = "evening.json"
@@ -30,7 +30,7 @@ class Evening(BaseModel):
     volume: int = Field(80, ge=0, le=100)
     countdown: int = Field(3, ge=0, le=10)
     paused: StrictBool = False
-    pause: Annotated[str, Field(max_length=120), AfterValidator(plain)] = ""
+    pause: Annotated[str, Field(max_length=120), AfterValidator(refuse_invisible)] = ""
     back: str = Field("", pattern=r"^(\d\d:\d\d)?$")
 
 

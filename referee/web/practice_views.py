@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from referee.match.practice import MAX_REPEATED_VIEWS, Practice, PracticeResult, bests, level_bests
+from referee.match.practice import MAX_REPEATED_VIEWS, Practice, PracticeResult, best_by_level, best_results
 
 Say = Callable[..., str]
 
@@ -32,7 +32,7 @@ def rows(practice: Practice, results: Iterable[PracticeResult]) -> list[Practice
     """A row for each player."""
     known, ended = list(results), practice.last
     fresh = list(ended.values())
-    earlier = bests(r for r in known if not any(r is new for new in fresh))
+    earlier = best_results(r for r in known if not any(r is new for new in fresh))
     return [_row(practice, zone, ended.get(zone), earlier) for zone in practice.players]
 
 
@@ -60,8 +60,8 @@ class Best:
 def best_rows(results: Iterable[PracticeResult], players: Iterable[str]) -> tuple[list[Best], list[Best]]:
     """The players' bests by difficulty and by card, each in order."""
     known, names = list(results), list(players)
-    levels = _table(level_bests(known), names, lambda r: (str(r.value), r.value))
-    cards = _table(bests(known), names, lambda r: (r.card_id, r.value))
+    levels = _table(best_by_level(known), names, lambda r: (str(r.value), r.value))
+    cards = _table(best_results(known), names, lambda r: (r.card_id, r.value))
     return levels, cards
 
 

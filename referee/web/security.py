@@ -25,7 +25,7 @@ import flask
 from itsdangerous import BadSignature, URLSafeTimedSerializer
 from werkzeug.security import check_password_hash, generate_password_hash
 
-from referee.fields import shown
+from referee.fields import displayable
 from referee.web.logins import Login, Logins
 
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
@@ -228,7 +228,7 @@ def try_pin(pin: str, name: str) -> Refused | None:
     if right is None:
         return Refused("login.wait", 429, {"Retry-After": str(max(1, math.ceil(wait_s)))})
     if right:
-        log_in(shown(name, 40))
+        log_in(displayable(name, 40))
     flask.current_app.extensions["referee.session.session"].touch()
     return None if right else Refused("login.wrong", 401, {})
 
@@ -313,7 +313,7 @@ def _headers(response: flask.Response) -> flask.Response:
     return response
 
 
-def secure(app: flask.Flask, access: Access, kept: Logins, tls: bool) -> None:
+def guard_app(app: flask.Flask, access: Access, kept: Logins, tls: bool) -> None:
     """Put the guard before and the headers behind every view of the app; ``tls``: cookies travel encrypted only."""
     app.extensions["referee.access"], app.extensions["referee.logins"] = access, kept
     app.jinja_env.globals.update(access=access, logins=kept)

@@ -173,7 +173,7 @@ def _finding(duel: Match, zone: str) -> str:
     return next((f for f in seen if f in duel["findings"].get(zone, ())), "")
 
 
-def open_zones(match: Match) -> list[tuple[str, str]]:
+def zones_awaiting_ruling(match: Match) -> list[tuple[str, str]]:
     """Zones that called Stop and wait for a ruling, with their players' names."""
     duel = match["duel"]
     return [
@@ -193,7 +193,7 @@ def why(duel: Mapping[str, Any], t: Callable[..., str]) -> str:
     return ", ".join(t(f"why.{word}") for word in (cause["code"], cause["finding"]) if word)
 
 
-def opposite(duel: Mapping[str, Any]) -> str:
+def opposite_ruling(duel: Mapping[str, Any]) -> str:
     """The ruling that an overruling most likely means: the other one than the duel ended with."""
     if len(duel["callers"]) != 1:
         return "award_A"

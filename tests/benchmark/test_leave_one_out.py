@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 from made_scores import drawn
 
-from referee.benchmark.fit import fitted, left_out, lessons_of, ruled
+from referee.benchmark.fit import fit_trust, leave_sessions_out, lessons_of, with_trust
 from referee.benchmark.report import left_out_lines
 from referee.benchmark.scoring import ZoneScore
 from referee.commands.bench import bench
@@ -29,27 +29,27 @@ def test_a_session_teaches_nothing_about_itself():
     """What rules a session is what the others alone would have taught."""
     scores = den_and_hall()
     careless = drawn(np.random.default_rng(5), 300, "careless", slope=0.1)
-    held_out = left_out(scores + careless)
-    assert held_out["careless"][0] == fitted(lessons_of(scores))
-    assert held_out["room0"][0] != fitted(lessons_of(scores))
+    held_out = leave_sessions_out(scores + careless)
+    assert held_out["careless"][0] == fit_trust(lessons_of(scores))
+    assert held_out["room0"][0] != fit_trust(lessons_of(scores))
 
 
 def test_features_rule_by_the_trust_given():
     near = drawn(np.random.default_rng(1), 1, "s", slope=1.0, at=1.5)[0]
-    assert ruled(near, MILD).ruling == "match"
-    doubted = ruled(near, STERN)
+    assert with_trust(near, MILD).ruling == "match"
+    doubted = with_trust(near, STERN)
     assert (doubted.ruling, doubted.leaning) == ("undecided", "match")
     assert doubted.confidence == pytest.approx(1 / (1 + np.exp(-1.5)))
-    assert ruled(doubted, MILD).ruling == "match"
+    assert with_trust(doubted, MILD).ruling == "match"
 
 
 def test_what_no_feature_decides_stays():
     hidden = drawn(np.random.default_rng(1), 1, "s", slope=1.0, at=9.0, by_margin=False)[0]
-    assert ruled(hidden, MILD) is hidden
+    assert with_trust(hidden, MILD) is hidden
 
 
 def test_each_session_has_its_line():
-    lines = left_out_lines(left_out(den_and_hall()))
+    lines = left_out_lines(leave_sessions_out(den_and_hall()))
     assert [line.split()[0] for line in lines[1:7]] == [f"room{k}" for k in range(6)]
     assert all(line.split()[3] == "150" for line in lines[1:7])
 
@@ -63,5 +63,5 @@ def test_one_session_cannot_be_left_out():
 
 def test_lessons_of_elsewhere_teach_and_what_is_judged_does_not():
     lessons = lessons_of(den_and_hall()[50:])
-    held_out = left_out(den_and_hall(), lessons=lessons)
-    assert held_out["room0"][0] == fitted([lesson for lesson in lessons if lesson.session != "room0"])
+    held_out = leave_sessions_out(den_and_hall(), lessons=lessons)
+    assert held_out["room0"][0] == fit_trust([lesson for lesson in lessons if lesson.session != "room0"])

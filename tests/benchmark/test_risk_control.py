@@ -15,17 +15,24 @@ from scipy.stats import binom
 from referee.benchmark.fit import (
     Lesson,
     digest,
-    fitted,
+    fit_trust,
     guarantee_text,
-    halves,
     lessons_of,
     logistic,
     low_confidence_bound,
-    packed,
+    pack_lessons,
+    split_sessions,
     trust_file,
-    unpacked,
+    unpack_lessons,
 )
-from referee.benchmark.risk_control import CONFIDENCE_THRESHOLDS, Sample, certified, design_effect, risk_bound, start_of
+from referee.benchmark.risk_control import (
+    CONFIDENCE_THRESHOLDS,
+    Sample,
+    certified_limit,
+    design_effect,
+    risk_bound,
+    testing_start,
+)
 from referee.vision.verdict.trust import FILE, Guarantee, Trust, load_trust, trust_json
 
 RISK, DELTA = 0.05, 0.1
@@ -46,8 +53,8 @@ def test_the_guarantee_is_broken_no_more_often_than_it_says():
     broken, certain = 0, 0
     for seed in range(300):
         rng = np.random.default_rng(seed)
-        start, shown = start_of(world(rng, 800), RISK, DELTA)
-        limit = certified(world(rng, 1500), start, shown, DELTA)
+        start, shown = testing_start(world(rng, 800), RISK, DELTA)
+        limit = certified_limit(world(rng, 1500), start, shown, DELTA)
         broken += true_risk(limit.threshold) > limit.risk
         certain += limit.risk == RISK
     assert binom.sf(broken - 1, 300, DELTA) > 0.01  # no more than DELTA of the draws, as far as 300 tell
@@ -103,7 +110,7 @@ def test_sessions_of_their_own_luck_do_not_break_it():
 
 def test_where_not_even_the_strictest_is_certain_what_holds_is_said():
     few = world(np.random.default_rng(2), 30)
-    limit = certified(few, 3, 0.001, DELTA)
+    limit = certified_limit(few, 3, 0.001, DELTA)
     assert limit.threshold == CONFIDENCE_THRESHOLDS[3] and limit.risk > 0.001
 
 
@@ -112,8 +119,8 @@ def test_little_data_asks_for_little():
     broken = 0
     for seed in range(200):
         rng = np.random.default_rng(seed)
-        start, shown = start_of(world(rng, 150), 0.01, DELTA)
-        limit = certified(world(rng, 150), start, shown, DELTA)
+        start, shown = testing_start(world(rng, 150), 0.01, DELTA)
+        limit = certified_limit(world(rng, 150), start, shown, DELTA)
         assert shown > 0.01
         broken += true_risk(limit.threshold) > limit.risk
     assert binom.sf(broken - 1, 200, DELTA) > 0.01
@@ -133,7 +140,7 @@ def test_weights_that_made_the_data_are_found_and_none_is_negative():
 def test_the_fit_calibrates_both_rulings_and_its_file_is_read_back(tmp_path):
     rng = np.random.default_rng(6)
     lessons = lessons_of([s for k in range(8) for s in drawn(rng, 400, f"room{k}", slope=2.0)])
-    trusts = fitted(lessons, dict.fromkeys(("match", "mismatch"), 0.02))
+    trusts = fit_trust(lessons, dict.fromkeys(("match", "mismatch"), 0.02))
     for trust in trusts.values():
         assert trust.weights["margin"] == pytest.approx(2.0, abs=0.4)
         assert trust.guarantee.risk == 0.02 and trust.guarantee.given > 200
@@ -151,23 +158,23 @@ def test_the_digest_knows_the_data_and_not_their_order():
 def test_lessons_are_read_back_and_nothing_else_is(tmp_path):
     lessons = lessons_of(drawn(np.random.default_rng(1), 20, "s", slope=1.0))
     file = tmp_path / "lessons.jsonl.gz"
-    file.write_bytes(packed(lessons))
-    assert unpacked(file) == lessons
+    file.write_bytes(pack_lessons(lessons))
+    assert unpack_lessons(file) == lessons
     for spoilt in (b"no gzip", file.read_bytes()[:-9], gzip.compress(b"[1, 2]\n"), gzip.compress(b"\xff")):
         file.write_bytes(spoilt)
         with pytest.raises(ValueError, match=r"lessons\.jsonl\.gz: no lessons"):
-            unpacked(file)
+            unpack_lessons(file)
 
 
 def test_half_of_the_sessions_teach_and_the_others_test():
     names = [f"room{k}" for k in range(9)]
-    taught, testing = halves(names * 3)
+    taught, testing = split_sessions(names * 3)
     assert taught | testing == set(names) and not taught & testing and abs(len(taught) - len(testing)) == 1
 
 
 def test_too_few_sessions_are_refused():
     with pytest.raises(ValueError, match="too few sessions"):
-        fitted(lessons_of(drawn(np.random.default_rng(1), 50, "alone", slope=1.0)))
+        fit_trust(lessons_of(drawn(np.random.default_rng(1), 50, "alone", slope=1.0)))
 
 
 def test_trust_grows_with_each_feature_and_stays_in_bounds():
@@ -180,7 +187,7 @@ def test_trust_grows_with_each_feature_and_stays_in_bounds():
 
 
 def test_the_trust_that_ships_is_what_the_fit_gives():
-    lessons = unpacked(Path(__file__).parents[1] / "golden" / "lessons.jsonl.gz")
+    lessons = unpack_lessons(Path(__file__).parents[1] / "golden" / "lessons.jsonl.gz")
     shipped = FILE.read_text()
     assert trust_file(lessons, json.loads(shipped)["command"]) == shipped
 

@@ -19,7 +19,7 @@ from referee.benchmark.report import (
     wrong_lines,
 )
 from referee.benchmark.run import Knowledge, jobs, sessions
-from referee.benchmark.scoring import NO_PIECE_LABEL, matched, piece_right
+from referee.benchmark.scoring import NO_PIECE_LABEL, matched_pieces, piece_right
 from referee.errors import BadImage
 
 PIECES = builtin_piece_set()
@@ -50,10 +50,10 @@ def test_a_bridge_on_its_end_is_no_bridge_upright():
 def test_pieces_are_matched_by_place_so_that_a_wrong_colour_is_a_confusion():
     other = Piece("crescent", "blue", Pose(), 1.0, 0.0, 14.0)
     far = CUBE.at(x=80.0)
-    assert matched([CUBE], [other]) == [(CUBE, other)]
-    assert matched([CUBE, far], [other]) == [(CUBE, other), (far, None)]
-    assert matched([], [far]) == [(None, far)] and matched([CUBE], []) == [(CUBE, None)]
-    assert matched([CUBE], [far]) == [(CUBE, None), (None, far)]
+    assert matched_pieces([CUBE], [other]) == [(CUBE, other)]
+    assert matched_pieces([CUBE, far], [other]) == [(CUBE, other), (far, None)]
+    assert matched_pieces([], [far]) == [(None, far)] and matched_pieces([CUBE], []) == [(CUBE, None)]
+    assert matched_pieces([CUBE], [far]) == [(CUBE, None), (None, far)]
 
 
 @pytest.mark.parametrize(

@@ -87,12 +87,14 @@ def test_an_effect_of_one_field_leaves_the_far_corners_alone():
 
 def test_light_comes_back_as_the_bytes_it_was():
     bytes_ = np.arange(256, dtype=np.uint8).reshape(16, 16, 1).repeat(3, 2)
-    assert np.array_equal(light.encoded(light.linear(bytes_)), bytes_)
+    assert np.array_equal(light.srgb_bytes(light.linear_light(bytes_)), bytes_)
 
 
 def test_one_stop_more_is_twice_the_light():
     gray = np.full((4, 4, 3), 100, np.uint8)
-    assert light.linear(light.exposure(gray, 1.0)).mean() == pytest.approx(2 * light.linear(gray).mean(), rel=0.01)
+    assert light.linear_light(light.exposure(gray, 1.0)).mean() == pytest.approx(
+        2 * light.linear_light(gray).mean(), rel=0.01
+    )
     assert (light.exposure(gray, 9.0) == 255).all()
 
 
@@ -100,7 +102,7 @@ def test_a_shadow_is_bluer_and_darker_where_it_falls():
     white, where = np.full((4, 4, 3), 200, np.uint8), np.eye(4, dtype=np.float32)
     dark = light.shadow(white, where, 0.25)
     assert (dark[~np.eye(4, dtype=bool)] == 200).all()
-    blue, green, red = light.linear(dark)[0, 0] / light.linear(white)[0, 0]
+    blue, green, red = light.linear_light(dark)[0, 0] / light.linear_light(white)[0, 0]
     assert blue > green > red and green == pytest.approx(0.25, abs=0.01)
 
 

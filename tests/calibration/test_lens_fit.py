@@ -15,7 +15,7 @@ from calibration.lens import (
     SQUARE_MM,
     BoardView,
     charuco_board,
-    covered,
+    covered_share,
     find_board,
     fit_lens,
 )
@@ -76,4 +76,4 @@ def test_views_of_two_sizes_are_refused(views):
 
 
 def test_nothing_covers_nothing():
-    assert covered([]) == 0.0
+    assert covered_share([]) == 0.0

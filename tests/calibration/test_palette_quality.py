@@ -17,17 +17,17 @@ from calibration.palette import (
     LINEAR,
     WOOD,
     Palette,
-    drifted,
-    features,
-    learn,
+    color_features,
+    drifted_palette,
+    learn_palette,
     learn_wear,
     load_palette,
-    nominal,
+    nominal_palette,
     save_palette,
     shaded,
     veiled,
 )
-from calibration.quality import figure, picture_faults, rig_quality, sharpness, tilt_deg
+from calibration.quality import picture_faults, quality_figure, rig_quality, sharpness, tilt_deg
 from cards.pieces import builtin_piece_set, parse_piece_set
 
 PIECES = builtin_piece_set()
@@ -59,32 +59,32 @@ def test_srgb_is_the_standards(code, light):
 
 
 def test_paper_is_the_origin():
-    assert features(codes(WHITE[None]), WHITE)[0] == pytest.approx((np.log(1.02),) * 1 + (0, 0), abs=0.01)
+    assert color_features(codes(WHITE[None]), WHITE)[0] == pytest.approx((np.log(1.02),) * 1 + (0, 0), abs=0.01)
 
 
 def test_the_lamps_colour_cancels():
     """A warm lamp tints paper and piece alike: the features stay."""
     piece, warm = np.array([0.5, 0.3, 0.2]), np.array([1.0, 0.75, 0.45])
-    neutral = features(codes(piece[None] * 0.8), WHITE)[0]
-    tinted = features(codes(piece[None] * warm * 0.8), WHITE * warm)[0]
+    neutral = color_features(codes(piece[None] * 0.8), WHITE)[0]
+    tinted = color_features(codes(piece[None] * warm * 0.8), WHITE * warm)[0]
     assert tinted == pytest.approx(neutral, abs=0.05)
 
 
 def test_shade_moves_brightness_alone():
     piece = np.array([[0.5, 0.3, 0.2]])
-    lit, shaded = features(codes(piece), WHITE)[0], features(codes(piece * 0.5), WHITE)[0]
+    lit, shaded = color_features(codes(piece), WHITE)[0], color_features(codes(piece * 0.5), WHITE)[0]
     assert lit[0] - shaded[0] > 0.5 and shaded[1:] == pytest.approx(lit[1:], abs=0.12)
 
 
 def test_nominal_colours_are_their_own():
-    palette = nominal(PIECES, haze=0.0)
+    palette = nominal_palette(PIECES, haze=0.0)
     for k, name in enumerate(palette.names):
-        pixel = features(codes(LINEAR[np.array(PIECES.rgb(name))][None] * 0.8 * WHITE), WHITE)
+        pixel = color_features(codes(LINEAR[np.array(PIECES.rgb(name))][None] * 0.8 * WHITE), WHITE)
         assert palette.log_density(pixel)[:, 0].argmax() == k
 
 
 def test_log_density_is_that_of_the_gaussians():
-    palette = nominal(PIECES)
+    palette = nominal_palette(PIECES)
     spread = np.array([[0.2, 0.05, 0.0], [0.05, 0.1, -0.02], [0.0, -0.02, 0.15]])
     palette = Palette(palette.names, palette.means, np.tile(spread, (len(palette.names), 1, 1)), palette.learnt)
     some = np.random.default_rng(5).normal(size=(CHUNK + 7, 3)).astype(np.float32)
@@ -97,21 +97,21 @@ def test_log_density_is_that_of_the_gaussians():
 
 def test_learning_moves_the_colours_that_are_seen():
     rng = np.random.default_rng(3)
-    start = nominal(PIECES)
+    start = nominal_palette(PIECES)
     shift = np.array([0.1, -0.1, 0.1])
     pixels = np.concatenate([mean + shift + rng.normal(0, 0.05, (800, 3)) for mean in start.means])
-    learnt = learn(PIECES, pixels.astype(np.float32))
+    learnt = learn_palette(PIECES, pixels.astype(np.float32))
     truth = start.means + shift
     assert np.abs(learnt.means - truth).max() < 0.25
     assert (learnt.learnt > 400).all()
 
 
 def test_too_few_pixels_leave_the_nominal_palette():
-    assert (learn(PIECES, np.zeros((5, 3), np.float32)).learnt == 0).all()
+    assert (learn_palette(PIECES, np.zeros((5, 3), np.float32)).learnt == 0).all()
 
 
 def test_a_palette_is_read_back(tmp_path):
-    palette = dataclasses.replace(nominal(PIECES), piece_mm=38.125)
+    palette = dataclasses.replace(nominal_palette(PIECES), piece_mm=38.125)
     save_palette(palette, tmp_path / "palette.json")
     back = load_palette(tmp_path / "palette.json", PIECES)
     assert (back.names, back.piece_mm) == (palette.names, 38.125)
@@ -162,8 +162,8 @@ def test_tilt_by_hand():
 
 
 def test_figures_pass_and_fail_with_advice():
-    assert figure("scale", 1.4).passed and figure("scale", 1.4).advice == ""
-    low = figure("scale", 0.4)
+    assert quality_figure("scale", 1.4).passed and quality_figure("scale", 1.4).advice == ""
+    low = quality_figure("scale", 0.4)
     assert not low.passed and "closer" in low.line() and low.line().startswith("FAIL")
 
 
@@ -220,11 +220,11 @@ def test_foreground_teaches_nothing_about_white_and_grey():
     pieces = parse_piece_set(
         {"name": "greys", "shapes": {"cube": cube}, "colors": colors, "pieces": [["cube", name, 1] for name in colors]}
     )
-    before = nominal(pieces)
+    before = nominal_palette(pieces)
     rng = np.random.default_rng(5)
     shown = [before.means[k] + rng.normal(0, 0.1, (2000, 3)) for k in (0, 3)]
     rims = before.means[0] * (0.5, 0.4, 0.4) + rng.normal(0, 0.15, (1500, 3))  # red bled into the paper
-    after = learn(pieces, np.concatenate([*shown, rims]))
+    after = learn_palette(pieces, np.concatenate([*shown, rims]))
     assert after.learnt[[1, 2]].tolist() == [0, 0]
     assert np.abs(after.means[[1, 2], 1:] - before.means[[1, 2], 1:]).max() < 0.02
     assert after.learnt[[0, 3]].min() > 1500
@@ -232,34 +232,34 @@ def test_foreground_teaches_nothing_about_white_and_grey():
 
 def painted_pixels(worn: float, rng: np.random.Generator) -> np.ndarray:
     """Features of pieces in all colours, that share of them worn to a wood a little off the usual one."""
-    paint = np.concatenate([mean + rng.normal(0, 0.15, (1500, 3)) for mean in nominal(PIECES).means])
+    paint = np.concatenate([mean + rng.normal(0, 0.15, (1500, 3)) for mean in nominal_palette(PIECES).means])
     wood = WOOD.mean + (0.1, 0.1, -0.1) + rng.normal(0, 0.12, (int(worn * len(paint)), 3))
     return np.concatenate([paint, wood]).astype(np.float32)
 
 
 def test_wear_is_learnt_from_worn_pieces():
     pixels = painted_pixels(0.2, np.random.default_rng(7))
-    worn = learn_wear(learn(PIECES, pixels), PIECES, pixels)
+    worn = learn_wear(learn_palette(PIECES, pixels), PIECES, pixels)
     assert worn.wear.share == pytest.approx(0.2 / 1.2, abs=0.04)
     assert worn.wear.mean == pytest.approx(WOOD.mean + (0.1, 0.1, -0.1), abs=0.08)
-    assert np.abs(worn.means - nominal(PIECES).means).max() < 0.25
+    assert np.abs(worn.means - nominal_palette(PIECES).means).max() < 0.25
 
 
 def test_sound_paint_has_no_wear():
     pixels = painted_pixels(0.0, np.random.default_rng(7))
-    palette = learn(PIECES, pixels)
+    palette = learn_palette(PIECES, pixels)
     assert learn_wear(palette, PIECES, pixels) is palette
 
 
 def test_wear_is_read_back(tmp_path):
-    save_palette(dataclasses.replace(nominal(PIECES), wear=WOOD), tmp_path / "palette.json")
+    save_palette(dataclasses.replace(nominal_palette(PIECES), wear=WOOD), tmp_path / "palette.json")
     back = load_palette(tmp_path / "palette.json", PIECES).wear
     assert (back.mean, back.share) == (pytest.approx(WOOD.mean), WOOD.share)
     assert back.covariance == pytest.approx(WOOD.covariance, abs=1e-5)
 
 
 def test_wear_in_a_file_that_is_none_is_a_bad_palette(tmp_path):
-    save_palette(dataclasses.replace(nominal(PIECES), wear=WOOD), tmp_path / "palette.json")
+    save_palette(dataclasses.replace(nominal_palette(PIECES), wear=WOOD), tmp_path / "palette.json")
     file = json.loads((tmp_path / "palette.json").read_text())
     file["wear"]["share"] = 1.5
     (tmp_path / "palette.json").write_text(json.dumps(file))
@@ -274,7 +274,7 @@ def test_wear_in_a_file_that_is_none_is_a_bad_palette(tmp_path):
 )
 def test_a_colour_follows_the_light_down_to_the_noise(seen, left, added):
     """The mean of a colour at half its light is where its features at half the light are; under a sheen likewise."""
-    palette = nominal(PIECES, haze=0.0)
+    palette = nominal_palette(PIECES, haze=0.0)
     linear = LINEAR[np.array([PIECES.rgb(name) for name in palette.names])] * 0.8
     log = np.log(linear * left + added + 0.02)
     want = np.stack([log.mean(1), log[:, 0] - log[:, 1], log[:, 2] - (log[:, 0] + log[:, 1]) / 2], 1)
@@ -284,7 +284,7 @@ def test_a_colour_follows_the_light_down_to_the_noise(seen, left, added):
 @pytest.mark.parametrize("factor, step", [(0.6, (0.0, 0.0, 0.0)), (1.0, (-0.3, 0.05, -0.1)), (0.7, (0.1, 0.05, 0.05))])
 def test_a_palette_drifts_with_the_light_of_the_frame(factor, step):
     """Saturation and light change for all colours alike."""
-    learnt = nominal(PIECES)
+    learnt = nominal_palette(PIECES)
     narrow = dataclasses.replace(learnt, covariances=learnt.covariances / 9)
     rng = np.random.default_rng(3)
     there = narrow.means * (1.0, factor, factor) + step
@@ -292,12 +292,12 @@ def test_a_palette_drifts_with_the_light_of_the_frame(factor, step):
         [rng.multivariate_normal(m, c, 800) for m, c in zip(there, narrow.covariances, strict=True)]
     )
     hand = rng.normal((-0.5, 1.4, -2.6), 0.05, (1500, 3))
-    moved = drifted(narrow, np.concatenate([pixels, hand]).astype(np.float32))
+    moved = drifted_palette(narrow, np.concatenate([pixels, hand]).astype(np.float32))
     before, after = (np.abs(p.means - there)[:, 1:].max() for p in (narrow, moved))
     assert after < 0.15 and (after < before / 2 or before < 0.15)
     assert np.array_equal(moved.covariances, narrow.covariances)
 
 
 def test_a_frame_with_hardly_any_foreground_moves_no_colour():
-    learnt = nominal(PIECES)
-    assert drifted(learnt, np.zeros((20, 3), np.float32)) is learnt
+    learnt = nominal_palette(PIECES)
+    assert drifted_palette(learnt, np.zeros((20, 3), np.float32)) is learnt

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from calibration import lens, markers, mat
-from calibration.print_sheets import PAPERS, RULER_MM, Sheets, apart, cards_pdf, charuco_pdf, colors_pdf, mats_pdf
+from calibration.print_sheets import PAPERS, RULER_MM, Sheets, cards_pdf, charuco_pdf, colors_pdf, mats_pdf, set_apart
 from cards.deck import builtin_deck
 from cards.drawing import CARD_MM, MARKER_MM, MARKER_TOP_MM
 from cards.errors import BadCard
@@ -175,7 +175,7 @@ def test_the_band_for_organ_pipes_is_dashed_on_the_mat():
 @pytest.mark.parametrize("name", ["challenge", "village"])
 def test_the_colour_sheet_places_every_piece_apart_and_inside_the_field(name):
     pieces = builtin_piece_set(name)
-    placed = apart(pieces)
+    placed = set_apart(pieces)
     assert len(placed) == pieces.count
     boxes = [(x, y, *(v / 2 for v in shape.size(pose)[:2])) for shape, _, pose, x, y in placed]
     for n, (x, y, hx, hy) in enumerate(boxes):

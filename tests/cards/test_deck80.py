@@ -8,7 +8,7 @@ import pytest
 from cards.build import Build
 from cards.check import check_card
 from cards.deck import BUILTIN_DECKS, builtin_deck, load_deck
-from cards.kinds.layout import LayoutCard, distinct
+from cards.kinds.layout import LayoutCard, distinct_layouts
 from cards.pieces import builtin_piece_set
 
 PIECES = builtin_piece_set()
@@ -73,5 +73,5 @@ def test_eighty_by_eighty_no_build_is_right_for_another_layout(capsys):
 
 def test_layouts_are_distinct_by_the_decks_own_rule():
     for n, card in enumerate(LAYOUTS):
-        assert all(distinct(PIECES, card, other) for other in LAYOUTS[:n])
-        assert not distinct(PIECES, card, card)
+        assert all(distinct_layouts(PIECES, card, other) for other in LAYOUTS[:n])
+        assert not distinct_layouts(PIECES, card, card)

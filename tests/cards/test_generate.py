@@ -7,7 +7,7 @@ from cards.check import check_card
 from cards.difficulty import Difficulty, difficulty
 from cards.errors import BadCard
 from cards.kinds.height import HeightCard
-from cards.kinds.layout import LayoutCard, distinct, make_layouts
+from cards.kinds.layout import LayoutCard, distinct_layouts, make_layouts
 from cards.kinds.organ_pipes import OrganCard
 from cards.kinds.shapes import ShapesCard
 from cards.pieces import builtin_piece_set
@@ -60,7 +60,7 @@ def test_new_layouts_are_stable_distinct_and_worth_what_was_asked(name, value):
     assert made == make_layouts(pieces, value, 4, seed=1)
     for n, card in enumerate(made):
         assert check_card(card, pieces).faults == () and check_card(card, pieces).worth == value
-        assert all(distinct(pieces, card, other) for other in made[:n])
+        assert all(distinct_layouts(pieces, card, other) for other in made[:n])
         assert all(card.faults(Build(pieces, other.pieces)) for other in made[:n])
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from referee.commands.box import bounce, box, noise
+from referee.commands.box import bounce_lines, box, noise_lines
 from referee.devices.ports import SystemClock
 from referee.errors import DeviceLost
 from referee.simulator.box import SimulatedBox
@@ -113,8 +113,8 @@ def test_check_says_which_line_is_noisy(sim):
 
 
 def test_check_tells_of_an_old_box_what_it_cannot_measure():
-    assert noise({}, 10.0) == ["noise         the box did not tell its counts"]
-    assert bounce({0: (9, 9_144, 87_334), 1: (0, 0, 0)}) == [
+    assert noise_lines({}, 10.0) == ["noise         the box did not tell its counts"]
+    assert bounce_lines({0: (9, 9_144, 87_334), 1: (0, 0, 0)}) == [
         "bounce        button 0: rests 9.14 ms after its first edge, longest lift-off 87.33 ms, 9 edges"
     ]
 

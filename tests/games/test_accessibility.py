@@ -9,7 +9,7 @@ from referee.devices.ports import SystemClock
 from referee.games.catalogue import GAMES
 from referee.journal.journal import Journal
 from referee.session.game_table import GameTable
-from referee.simulator.game_players import next_choice
+from referee.simulator.game_players import next_command
 from referee.web import serve
 from referee.web.games.app import create_game_app, seat_link
 
@@ -27,7 +27,7 @@ def game(request, tmp_path):
     setup = GAMES[request.param].setup(["Ann", "Ben", "Cem", "Dia"], {}, 4)
     table = GameTable.begun(journal, SystemClock(), request.param, setup, simulated=True)
     for _ in range(MOVES):
-        table.command(next_choice(table.match))
+        table.command(next_command(table.match))
     app = create_game_app(table, tmp_path, SystemClock())
     server = serve(app, "127.0.0.1", 0)
     seats = (table.match.state.turn, (table.match.state.turn + 1) % 4)

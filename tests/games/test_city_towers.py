@@ -19,7 +19,7 @@ from referee.games.city_towers.rules import (
     GiveUpStone,
     PickStones,
     PlayStone,
-    needed,
+    least_stone_height,
     owner,
     points,
     refusal_to_place,
@@ -66,9 +66,9 @@ def test_the_worked_example_15_to_13():
 
 def test_the_three_towers_of_the_source_3_1_2_0_and_9_4():
     blue_tower = ((WHITE, 1), (BLUE, 3))
-    assert needed(blue_tower, WHITE) == 2
-    assert needed(((BLUE, 2),), WHITE) == 2
-    assert needed(((BLUE, 4), (WHITE, 4), (WHITE, 4), (WHITE, 1)), BLUE) == 5
+    assert least_stone_height(blue_tower, WHITE) == 2
+    assert least_stone_height(((BLUE, 2),), WHITE) == 2
+    assert least_stone_height(((BLUE, 4), (WHITE, 4), (WHITE, 4), (WHITE, 1)), BLUE) == 5
 
 
 @pytest.mark.parametrize(("players", "fits"), [(1, False), (2, True), (3, True), (4, True), (5, False)])

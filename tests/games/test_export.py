@@ -16,7 +16,7 @@ from referee.games.catalogue import GAMES
 from referee.games.match import UndoMove, fold
 from referee.journal.journal import Journal
 from referee.session.game_table import GameTable
-from referee.simulator.game_players import next_choice
+from referee.simulator.game_players import next_command
 
 NAMES = ("=Ann()", "<b>Ben</b>", "Cem")
 
@@ -26,7 +26,7 @@ def played(folder, game, commands=None):
     path = folder / "journal.db"
     journal = Journal(path)
     table = GameTable.begun(journal, SystemClock(), game, GAMES[game].setup(NAMES, {}, 5), simulated=True)
-    while (command := next_choice(table.match)) is not None and len(table.match.played) != commands:
+    while (command := next_command(table.match)) is not None and len(table.match.played) != commands:
         table.command(command, table.match.state.name(command.seat))
         if len(table.match.played) == 8 and not table.match.changes:
             table.command(UndoMove("Ref", "too <soon>"), "Ref")
@@ -108,7 +108,7 @@ def run_on(path, match_id):
     """The game of a record played to its end by computer players."""
     journal = Journal(path)
     table = GameTable(journal, SystemClock(), fold(journal.events(match_id)))
-    while (command := next_choice(table.match)) is not None:
+    while (command := next_command(table.match)) is not None:
         table.command(command)
     journal.close()
     return table.match

@@ -16,7 +16,7 @@ from referee.errors import IllegalCommand
 from referee.games.catalogue import GAMES
 from referee.games.match import Correct, Match, decide, fold
 from referee.journal.journal import Journal
-from referee.simulator.game_players import TURN_ENDING_COMMANDS, options
+from referee.simulator.game_players import TURN_ENDING_COMMANDS, possible_commands
 from referee.web.games.forms import form_of
 from referee.web.i18n.games import command_sentence
 
@@ -90,7 +90,9 @@ def move(program, phones, rng, clicked) -> bool:
     """One move of whoever can make one; False when nobody can. It is clicked on the seat's phone until every kind of
     command was so often clicked, later moves are sent from the same phone as its page would send them."""
     match = program.record()
-    able = [(seat, legal) for seat in match.state.in_order(match.state.turn) if (legal := options(match, seat))]
+    able = [
+        (seat, legal) for seat in match.state.in_order(match.state.turn) if (legal := possible_commands(match, seat))
+    ]
     if not able:
         return False
     seat, legal = able[0]

@@ -15,7 +15,7 @@ from referee.errors import IllegalCommand
 from referee.events import Event
 from referee.games.catalogue import game_named
 from referee.games.city_towers.rules import PickStones, PlayStone
-from referee.games.core import BadGame, shuffled, without
+from referee.games.core import BadGame, hand_without, shuffled
 from referee.games.match import Correct, UndoMove, decide, evolve, fold
 
 SIX = (1, 1, 1, 2, 3, 4)
@@ -166,7 +166,7 @@ def test_a_shuffle_is_the_seeds_and_the_order_of_the_cards_does_not_matter():
 
 
 def test_an_unknown_card_stands_for_any_but_must_be_named():
-    assert without(("a", "?"), ("b",), "Ann") == ("a",)
+    assert hand_without(("a", "?"), ("b",), "Ann") == ("a",)
     for cards, why in ((("b", "c"), "no card c"), (("?",), "name the card"), (("b", "a", "a"), "too few of a")):
         with pytest.raises(IllegalCommand, match=why):
-            without(("a", "?"), cards, "Ann")
+            hand_without(("a", "?"), cards, "Ann")

@@ -13,7 +13,7 @@ from referee.games.match import UndoMove
 from referee.games.tower_bets.rules import STYLES, PlayCard
 from referee.journal.journal import Journal
 from referee.session.game_table import GameTable
-from referee.simulator.game_players import next_choice, options
+from referee.simulator.game_players import next_command, possible_commands
 from referee.vision.image.game_cards import Column
 from referee.web.games.app import create_game_app
 from referee.web.games.forms import form_of
@@ -60,7 +60,7 @@ def test_every_page_shows_the_game_at_any_moment_in_both_languages(game, lang, j
                 status, html = pages.get(f"{path}?lang={lang}")
                 assert status == 200 and catalogue(lang)[f"game.name.{game}"] in html
                 assert catalogue(lang)["simulated.mark"] in html and "game.page." not in html
-        pages.table.command(next_choice(pages.table.match))
+        pages.table.command(next_command(pages.table.match))
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)
@@ -75,7 +75,7 @@ def test_every_field_and_command_of_the_console_has_a_text(lang):
 def test_a_seat_plays_from_its_own_page_and_from_no_other(journal, tmp_path):
     pages = Pages(journal, tmp_path, "tower_bets")
     ann, ben = pages.links()
-    assert options(pages.table.match, 1) and '<select name="choice"' not in pages.get(ann)[1]
+    assert possible_commands(pages.table.match, 1) and '<select name="choice"' not in pages.get(ann)[1]
     version = pages.table.version
     status, _ = pages.post(ben, ben, version=version, choice=0)
     assert status == 303 and pages.table.match.played[0].who == "Ben"
@@ -91,7 +91,7 @@ def test_bets_by_click(journal, tmp_path):
     _, ben = pages.links()
     match, lying = pages.table.match, [Column(style, 0) for style in STYLES if style != "C"]
     assert match.game.proposal(match.state, [*lying, Column("C", 2)]).command == PlayCard(1, "C", 2)
-    built = next(c for c in options(pages.table.match, 1) if c.storeys == 1)
+    built = next(c for c in possible_commands(pages.table.match, 1) if c.storeys == 1)
     pages.table.command(built)
     match, columns = pages.table.match, [Column(style, int(style == built.style)) for style in STYLES]
     assert match.game.proposal(match.state, columns).command is None
@@ -156,7 +156,7 @@ def test_the_console_opens_the_form_of_what_can_be_done_now(game, journal, tmp_p
         kind = next(kind for kind in pages.table.match.game.commands if found[0] == kind.NAME)
         assert pages.table.match.state.phase in kind.PHASES
         opened |= {*found}
-        pages.table.command(next_choice(pages.table.match))
+        pages.table.command(next_command(pages.table.match))
     assert len(opened) == {"city_towers": 2, "tower_bets": 3}.get(game, len(opened))
 
 
@@ -193,7 +193,7 @@ def test_a_command_without_the_pages_token_is_refused(journal, tmp_path):
 def test_the_version_grows_with_every_command(journal, tmp_path):
     pages = Pages(journal, tmp_path)
     before = pages.client.get("/version").json["version"]
-    pages.table.command(next_choice(pages.table.match))
+    pages.table.command(next_command(pages.table.match))
     assert pages.client.get("/version").json["version"] > before
 
 

@@ -19,7 +19,7 @@ from referee.games.core import GameCommand
 from referee.games.match import UndoMove, fold
 from referee.journal.journal import Journal
 from referee.session.game_table import GameTable, game_matches
-from referee.simulator.game_players import next_choice, options
+from referee.simulator.game_players import next_command, possible_commands
 from referee.web.i18n.games import command_sentence
 from referee.web.i18n.texts import LANGUAGES, catalogue
 
@@ -119,7 +119,7 @@ def test_a_killed_game_goes_on_and_ends_as_if_nothing_had_happened(tmp_path):
 
 def test_what_a_command_led_to_is_on_record_before_it_counts(journal):
     table = begun(journal)
-    command = next_choice(table.match)
+    command = next_command(table.match)
     table.command(command, "Ann")
     assert fold(journal.events(table.match.match_id)) == table.match
     assert game_matches(journal) == {table.match.match_id: "city_towers"}
@@ -136,31 +136,31 @@ def test_a_refused_command_leaves_record_and_match_alone(journal):
 def test_a_command_that_cannot_be_kept_changes_nothing(journal):
     table, other = begun(journal), None
     other = GameTable(journal, SystemClock(), table.match)
-    other.command(next_choice(other.match))
+    other.command(next_command(other.match))
     before = table.match
     with pytest.raises(JournalUnwritable, match="another program writes to it"):
-        table.command(next_choice(table.match))
+        table.command(next_command(table.match))
     assert table.match == before
 
 
 def test_listeners_hear_the_match_and_the_events(journal):
     table, heard = begun(journal), []
     table.listen(lambda match, events: heard.append((match.seq, [event.kind for event in events])))
-    table.command(next_choice(table.match))
+    table.command(next_command(table.match))
     assert heard == [(table.version, ["asked", "stones_picked"])]
 
 
 def test_computer_players_choose_the_same_in_the_same_match_and_only_what_is_legal(journal):
     table = begun(journal)
     for _ in range(40):
-        command = next_choice(table.match)
-        assert command == next_choice(table.match)
-        assert command in options(table.match, command.seat)
+        command = next_command(table.match)
+        assert command == next_command(table.match)
+        assert command in possible_commands(table.match, command.seat)
         table.command(command)
     over = begun(journal, "tower_bets")
-    while (command := next_choice(over.match)) is not None:
+    while (command := next_command(over.match)) is not None:
         over.command(command)
-    assert over.match.over and not options(over.match, 0)
+    assert over.match.over and not possible_commands(over.match, 0)
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)

@@ -25,14 +25,14 @@ from referee.games.quarters_and_currencies.rules import (
     TakeMoney,
     building_cards,
     first_seat,
+    kind_points,
     money_cards,
+    money_value,
     payments,
     points,
     prices,
     rank_points,
-    shares,
-    value,
-    with_scorings,
+    with_scoring_cards,
 )
 from referee.web.i18n.texts import LANGUAGES, catalogue
 
@@ -157,8 +157,8 @@ def test_a_yard_with_one_place_for_each_currency():
 def test_start_money_until_20_or_more():
     for seed in range(20):
         for hand in new(NAME, 4, seed)[0].state.hands:
-            assert 20 <= sum(map(value, hand)) <= 28
-            assert sum(map(value, hand[:-1])) < 20
+            assert 20 <= sum(map(money_value, hand)) <= 28
+            assert sum(map(money_value, hand[:-1])) < 20
 
 
 def test_fewest_cards_begins_then_lowest_sum_then_youngest():
@@ -170,7 +170,7 @@ def test_fewest_cards_begins_then_lowest_sum_then_youngest():
 def test_scoring_card_a_goes_into_the_second_fifth_b_into_the_fourth():
     places = set()
     for seed in range(200):
-        deck = with_scorings([f"a{n % 9 + 1}" for n in range(50)], seed)
+        deck = with_scoring_cards([f"a{n % 9 + 1}" for n in range(50)], seed)
         assert 10 <= deck.index("A") <= 20 and 31 <= deck.index("B") <= 41
         places.add(deck.index("A"))
     assert len(places) == 11
@@ -256,10 +256,10 @@ def test_kinds_1_to_6_and_their_ranks(scoring, kind, ranks):
 
 
 def test_ties_share_the_ranks_sum_rounded_down():
-    assert shares([2, 2, 2], [16, 8, 1]) == [8, 8, 8]
-    assert shares([3, 1, 1, 1], [16, 8, 1]) == [16, 3, 3, 3]
-    assert shares([0, 0], [16, 8, 1]) == [0, 0]
-    assert shares([1, 0, 0], [16, 8, 1]) == [16, 0, 0]
+    assert kind_points([2, 2, 2], [16, 8, 1]) == [8, 8, 8]
+    assert kind_points([3, 1, 1, 1], [16, 8, 1]) == [16, 3, 3, 3]
+    assert kind_points([0, 0], [16, 8, 1]) == [0, 0]
+    assert kind_points([1, 0, 0], [16, 8, 1]) == [16, 0, 0]
 
 
 def test_end_the_yard_cannot_be_refilled_to_four():

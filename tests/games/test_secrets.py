@@ -25,7 +25,7 @@ from referee.games.city_towers.rules import PickStones
 from referee.games.match import Correct, UndoMove, decide, evolve, fold
 from referee.games.quarters_and_currencies.rules import ReadHand, ReadIn
 from referee.journal.chain import lines_of, parse_line
-from referee.journal.game_export import exported
+from referee.journal.game_export import export_game
 from referee.web.i18n.games import command_sentence
 
 PILE = {"city_towers": "deck", "nine_sum_towers": "draw", "quarters_and_currencies": "money", "tower_bets": "out"}
@@ -35,7 +35,7 @@ EXPORTS = ("json", "csv", "html", "sheet")
 
 def told(events, form):
     """The export of a game with these events."""
-    return exported(form, [parse_line(line) for line in lines_of("m", events)], partial(command_sentence, "en"))
+    return export_game(form, [parse_line(line) for line in lines_of("m", events)], partial(command_sentence, "en"))
 
 
 class Twins:

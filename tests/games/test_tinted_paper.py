@@ -12,7 +12,7 @@ import pytest
 from calibration.palette import Palette
 from referee.vision.city.drawn import CityPicture, TowerPose, drawn
 from referee.vision.city.reading import CityReading, Tower
-from referee.vision.city.tinted import tinted_paper, tints, with_tinted_paper
+from referee.vision.city.tinted import tint_distributions, tinted_paper, with_tinted_paper
 from referee.vision.image.evidence import Evidence
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -53,12 +53,12 @@ def test_before_tinted_paper_its_colour_says_little_and_others_what_they_did():
     gains[1, 0, 0] = gains[0, 0, 1] = 4.0
     evidence = Evidence((), gains, np.zeros((1, 2), np.int8), np.ones(3), features, np.zeros((1, 2), np.float32))
     rng = np.random.default_rng(1)
-    paper = tints(np.float32(BROWNISH + rng.normal(0.0, 0.1, (600, 3))))
+    paper = tint_distributions(np.float32(BROWNISH + rng.normal(0.0, 0.1, (600, 3))))
     seen = with_tinted_paper(CityPicture(SimpleNamespace(), evidence), paper, BROWN).evidence.gains
     assert seen[1, 0, 0] < 0.5
     assert seen[0, 0, 1] == pytest.approx(4.0, abs=0.1)
 
 
 def test_few_pixels_teach_nothing_and_without_tints_a_picture_stays_as_it_is(looks):
-    assert tints(np.zeros((5, 3), np.float32)) is None
+    assert tint_distributions(np.zeros((5, 3), np.float32)) is None
     assert with_tinted_paper(looks[0], None, BROWN) is looks[0]

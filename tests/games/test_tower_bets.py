@@ -15,7 +15,7 @@ from playing import GAMES, ask, new, options, play, refused
 
 from referee.games.core import BadGame
 from referee.games.match import Match, fold
-from referee.games.tower_bets.rules import STYLES, BetChip, Draw, PlayCard, ReadPile, order, powers, scores
+from referee.games.tower_bets.rules import STYLES, BetChip, Draw, PlayCard, ReadPile, scores, tower_order, tower_powers
 
 
 def table(match: Match | None = None, **changes: object) -> Match:
@@ -144,7 +144,7 @@ def test_flags_from_the_highest_tower_down_four_flags_none_on_the_shortest():
 
 
 def test_equal_towers_nearer_to_the_piles_gets_the_higher_flag():
-    assert order((2, 5, 5, 0, 2)) == [1, 2, 0, 4, 3]
+    assert tower_order((2, 5, 5, 0, 2)) == [1, 2, 0, 4, 3]
 
 
 def test_per_tower_most_power_gets_the_high_value_second_the_low():
@@ -154,14 +154,14 @@ def test_per_tower_most_power_gets_the_high_value_second_the_low():
 
 
 def test_equal_power_who_bet_first():
-    assert powers(((2, (3,)), (0, (1, 2)), (1, (4,)))) == [(4, 1), (3, 2), (3, 0)]
+    assert tower_powers(((2, (3,)), (0, (1, 2)), (1, (4,)))) == [(4, 1), (3, 2), (3, 0)]
 
 
 def test_a_chip_raised_on_the_same_tower_keeps_its_first_place_in_the_order():
     first = ((0, (1,)), (1, (3,)))
     after = ask(ask(table(bets=(first, (), (), (), ())), PlayCard(0, "A", 1)), BetChip(0, "A", 2)).state
     assert after.bets[0] == ((0, (1, 2)), (1, (3,)))
-    assert powers(after.bets[0])[0] == (3, 0)
+    assert tower_powers(after.bets[0])[0] == (3, 0)
 
 
 def test_highest_total_wins_equal_totals_share_the_win():

@@ -29,7 +29,7 @@ from referee.match.commands import (
     VoidDuel,
     WaiveFields,
 )
-from referee.match.foul import FoulProposal, seen_foul
+from referee.match.foul import FoulProposal, foul_sentence
 from referee.match.verdict import zone_verdict
 
 RIGHT, WRONG, UNSURE = (zone_verdict({"verdict": ruling}) for ruling in ("match", "mismatch", "undecided"))
@@ -487,7 +487,7 @@ SEEN = FoulProposal("shaken", "B", 2.5, 0.8, None, 4.0)
 def test_what_a_camera_proposes_waits_for_a_human_whatever_the_house_says(table, house):
     t = table(foul=house)
     t.build()
-    player, said = t.state.seats["B"], seen_foul("shaken", "B")
+    player, said = t.state.seats["B"], foul_sentence("shaken", "B")
     kept = {"code": "seen_shaken", "text": str(said), "values": {"zone": "B"}}
     row = {"player": player, "text": str(said), "sanction": None, "seen": asdict(SEEN), "said": kept}
     assert events(t, Foul(player, said, "camera", seen=SEEN)) == [("foul", row)]

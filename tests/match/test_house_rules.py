@@ -11,7 +11,7 @@ from cards.law import Tolerances
 from referee.cli import cli
 from referee.match.card_facts import CardFacts
 from referee.match.evolve import fold
-from referee.match.house_rules import DEFAULT_RULES, BadRules, HouseRules, load_rules, ruled, rules_toml
+from referee.match.house_rules import DEFAULT_RULES, BadRules, HouseRules, load_rules, rule_zone, rules_toml
 from referee.match.verdict import zone_verdict
 
 DEFAULTS = {  # RULES.md, "Where the rules are silent": the defaults, row by row
@@ -130,5 +130,5 @@ COUNT = [{"code": "wrong_count"}]
     ],
 )
 def test_what_the_house_makes_of_a_verdict(rules, verdict, findings, ruling, rule):
-    result = ruled(HouseRules(**rules), zone_verdict(verdict), findings, HEIGHT)
+    result = rule_zone(HouseRules(**rules), zone_verdict(verdict), findings, HEIGHT)
     assert (result.ruling, result.rule) == (ruling, rule)

@@ -17,7 +17,7 @@ from referee.cli import cli
 from referee.errors import JournalDamaged, JournalUnwritable
 from referee.events import Event
 from referee.journal.journal import Journal
-from referee.journal.recovery import carve, open_sound, read_files, salvage
+from referee.journal.recovery import carve_events, open_sound, read_files, salvage
 from referee.match.commands import Foul
 from referee.match.evolve import fold
 
@@ -98,7 +98,7 @@ def damaged_copy(folder: Path, to: Path, dice: random.Random) -> bool:
 
 def provable(path: Path, logs: dict) -> dict[str, int]:
     """For each match the events from the first on whose bytes still stand somewhere in the files."""
-    standing = {(e.match_id, e.seq) for e in carve(read_files(path))}
+    standing = {(e.match_id, e.seq) for e in carve_events(read_files(path))}
     return {m: next((n for n in range(len(log)) if (m, n + 1) not in standing), len(log)) for m, log in logs.items()}
 
 
@@ -171,7 +171,7 @@ def test_large_and_odd_events_are_found_in_the_raw_bytes(tmp_path):
     events = [Event("foul", {"pieces": [{"n": n} for n in range(900)]}), Event("foul", {"texts": odd})]
     with closing(Journal(tmp_path / "journal.db")) as journal:
         journal.append('a "match"\\', events)
-    assert [e.event for e in sorted(carve(read_files(tmp_path / "journal.db")), key=lambda e: e.seq)] == events
+    assert [e.event for e in sorted(carve_events(read_files(tmp_path / "journal.db")), key=lambda e: e.seq)] == events
 
 
 def test_an_event_longer_than_a_page_is_kept_as_long_as_sqlite_reads_it(tmp_path):

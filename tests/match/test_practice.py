@@ -18,11 +18,11 @@ from referee.match.practice import (
     PracticePress,
     Viewed,
     Watch,
-    bests,
+    best_by_level,
+    best_results,
     decide,
     evolve,
     fold,
-    level_bests,
 )
 from referee.match.verdict import zone_verdict
 
@@ -179,9 +179,9 @@ def test_bests_are_by_player_card_and_how_it_was_timed():
             run.do(PracticePress("A", go + seconds))
         view = Viewed("A", go + seconds, MATCH, go + seconds + 0.5)
         run.do(view, view, NextCard(), NextCard())
-    best = {key: row.seconds for key, row in bests(run.now.results).items()}
+    best = {key: row.seconds for key, row in best_results(run.now.results).items()}
     assert best == {("Ann", "L01", "camera"): 6.0, ("Ann", "L01", "box"): 6.5}
-    assert {key: r.seconds for key, r in level_bests(run.now.results).items()} == {
+    assert {key: r.seconds for key, r in best_by_level(run.now.results).items()} == {
         ("Ann", 1, "camera"): 6.0,
         ("Ann", 1, "box"): 6.5,
     }

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from referee.cli import cli
 from referee.errors import IllegalCommand
-from referee.match.schedule import pairings, round_robin, schedule, schedule_text, seated
+from referee.match.schedule import pairings, round_robin, schedule, schedule_text, with_seats
 
 NAMES = "ABCDEFGHIJKL"
 MANY = range(5, 13)
@@ -61,7 +61,7 @@ def test_nobody_is_more_than_two_rounds_ahead(n):
 @pytest.mark.parametrize("n", range(2, 13))
 def test_sides_are_spread_evenly(n):
     balance = Counter()
-    for a, b in seated(pairings(n)):
+    for a, b in with_seats(pairings(n)):
         balance.update({a: 1})
         balance.subtract({b: 1})
     rounds_each = 2 * len(pairings(n)) // n
@@ -71,14 +71,14 @@ def test_sides_are_spread_evenly(n):
 @pytest.mark.parametrize("n", range(2, 13))
 def test_nobody_keeps_a_side_for_long(n):
     for player in range(n):
-        sides = "".join("AB"[pair.index(player)] for pair in seated(pairings(n)) if player in pair)
+        sides = "".join("AB"[pair.index(player)] for pair in with_seats(pairings(n)) if player in pair)
         assert "AAAA" not in sides
         assert "BBBB" not in sides
 
 
 @pytest.mark.parametrize("n", [2, 3])
 def test_who_meet_twice_swap_sides(n):
-    rounds = seated(pairings(n))
+    rounds = with_seats(pairings(n))
     assert set(rounds) == {pair[::-1] for pair in rounds}
 
 

@@ -12,7 +12,7 @@ import pytest
 from referee.commands.serving import locked_data_folder
 from referee.errors import HeldElsewhere
 from referee.events import Event
-from referee.journal.recovery import copy_of, open_sound
+from referee.journal.recovery import copy_path, open_sound
 
 
 def note(n: int) -> Event:
@@ -41,9 +41,9 @@ def test_what_the_copy_missed_on_a_full_disk_it_has_when_there_is_room_again(pat
             journal.append("m", [note(2)])
             assert "No space left" in journal.problem
             journal.append("m", [note(3)])
-        assert numbers(copy_of(path).entries()) == [1]
+        assert numbers(copy_path(path).entries()) == [1]
         journal.append("m", [note(4)])
-        assert journal.problem is None and numbers(copy_of(path).entries()) == [1, 2, 3, 4]
+        assert journal.problem is None and numbers(copy_path(path).entries()) == [1, 2, 3, 4]
 
 
 def test_a_folder_that_is_removed_while_a_match_is_played_costs_no_event(path):
@@ -62,9 +62,9 @@ def test_a_folder_that_is_removed_while_a_match_is_played_costs_no_event(path):
 def test_a_copy_that_is_removed_is_written_anew(path):
     with closing(open_sound(path)[0]) as journal:
         journal.append("m", [note(1)])
-        copy_of(path).path.unlink()
+        copy_path(path).path.unlink()
         journal.append("m", [note(2)])
-        assert journal.problem is None and numbers(copy_of(path).entries()) == [1, 2]
+        assert journal.problem is None and numbers(copy_path(path).entries()) == [1, 2]
 
 
 def begin(folder, at_s: float, said) -> None:

@@ -26,7 +26,7 @@ from referee.match.commands import (
     TakeUpMatch,
     VoidDuel,
 )
-from referee.match.foul import FoulProposal, seen_foul
+from referee.match.foul import FoulProposal, foul_sentence
 from referee.match.verdict import zone_verdict
 from referee.web.views import rounds
 
@@ -246,7 +246,9 @@ def test_a_human_answers_it_with_nothing_a_warning_void_or_the_duel(table, sanct
 def test_what_a_device_said_of_a_foul_is_recorded_with_its_code_and_values(table, sanction):
     t = table()
     t.build()
-    t.do(Foul(t.state.seats["A"], seen_foul("second_hand", "A"), "camera", seen=SEEN), FoulRuling(0, sanction, "Ref"))
+    t.do(
+        Foul(t.state.seats["A"], foul_sentence("second_hand", "A"), "camera", seen=SEEN), FoulRuling(0, sanction, "Ref")
+    )
     said = t.state.fouls[0].wording
     assert (said.code, dict(said.values), said.text) == ("seen_second_hand", {"zone": "A"}, "a second hand in field A")
     assert (t.state.duel.cause.code, t.state.duel.cause.wording) == ("foul", said)

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from referee.match.house_rules import DEFAULT_RULES
-from referee.match.house_rules import ruled as house_ruled
-from referee.match.stop_views import PRESS_UNSEEN, Views, behind_a_hand, combine_rulings, ruled, table
+from referee.match.house_rules import rule_zone as house_ruled
+from referee.match.stop_views import PRESS_UNSEEN, Views, combine_rulings, law_rows, rule_stop, verdict_behind_hand
 from referee.match.verdict import zone_verdict
 
 GOLDEN = Path(__file__).with_name("stop_views.txt")
@@ -28,8 +28,10 @@ def test_the_golden_table_has_every_combination_once():
 
 
 def test_every_row_of_the_law_holds_somewhere():
-    used = {next(r for r in table() if all(w in ("*", s) for w, s in zip(r[:3], row[:3], strict=True))) for row in ROWS}
-    assert used == set(table())
+    used = {
+        next(r for r in law_rows() if all(w in ("*", s) for w, s in zip(r[:3], row[:3], strict=True))) for row in ROWS
+    }
+    assert used == set(law_rows())
 
 
 def test_no_build_that_was_not_right_at_the_press_is_awarded_once_it_was_touched():
@@ -64,14 +66,14 @@ def test_a_right_build_that_fell_as_the_mat_moved_is_left_to_a_human():
 
 @pytest.mark.parametrize("settled", RULINGS)
 def test_the_reason_of_an_unseen_press_is_its_own(settled):
-    said, findings = ruled(Views(SAID[settled], PRESS_UNSEEN, "somebody"))
+    said, findings = rule_stop(Views(SAID[settled], PRESS_UNSEEN, "somebody"))
     assert (said.ruling, [r.code for r in said.reasons], findings) == ("undecided", ["press_unseen"], ())
     assert said.leaning == ("" if settled == "undecided" else settled)
     assert house_ruled(DEFAULT_RULES, said, findings).ruling == "undecided"
 
 
 def test_the_reason_of_a_shaken_mat_names_nobody():
-    said, findings = ruled(Views(SAID["mismatch"], SAID["match"], "mat"))
+    said, findings = rule_stop(Views(SAID["mismatch"], SAID["match"], "mat"))
     assert (said.leaning, [r.code for r in said.reasons], findings) == ("void", ["mat_shaken"], ("bumped",))
     assert house_ruled(DEFAULT_RULES, said, findings).ruling == "undecided"
 
@@ -98,9 +100,11 @@ SAID = {ruling: zone_verdict({"verdict": ruling, "reasons": []}) for ruling in R
     ],
 )
 def test_a_press_view_behind_the_own_hand_is_what_the_time_line_says(seen, settled, placed, press, ruling):
-    said = behind_a_hand(SAID[seen], SAID[settled], placed)
+    said = verdict_behind_hand(SAID[seen], SAID[settled], placed)
     assert (said.ruling, combine_rulings(said.ruling, "own", settled).ruling) == (press, ruling)
 
 
 def test_a_piece_that_came_after_the_press_is_the_reason_where_no_other_was_seen():
-    assert [r.code for r in behind_a_hand(SAID["undecided"], SAID["match"], "after").reasons] == ["came_after_stop"]
+    assert [r.code for r in verdict_behind_hand(SAID["undecided"], SAID["match"], "after").reasons] == [
+        "came_after_stop"
+    ]

@@ -26,7 +26,7 @@ from cards.deck import builtin_deck
 from cards.errors import RefereeError
 from referee.recording import load_attempt
 from referee.review.stop_ruling import stop_findings
-from referee.review.timeline import timeline
+from referee.review.timeline import read_timeline
 
 MIDDLE_S, LATE_S = 0.1, 0.2
 SEATINGS = ("across", "facing", "beside")
@@ -48,7 +48,7 @@ def recordings(asked: argparse.Namespace, scratch: Path) -> Iterator[tuple[str, 
 def read(folder: Path, truth: dict) -> tuple[list[float], int, int, list[str]]:
     """Errors in seconds of the pieces that were found, how many were missed and invented, touches told."""
     attempt = load_attempt(folder)
-    story = timeline(attempt)
+    story = read_timeline(attempt)
     errors, missed, invented = list[float](), 0, 0
     for zone, rows in truth.items():
         true = [row for row in rows if row.get("finished", True)]

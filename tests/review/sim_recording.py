@@ -20,7 +20,7 @@ from cards.pieces import builtin_piece_set
 from referee.recording.folder import write_json
 from referee.recording.video import VideoWriter
 from referee.recording.writer import write_file
-from referee.simulator.build_plans import apart
+from referee.simulator.build_plans import spread_set
 from referee.simulator.players import PlayerProfile, Players
 from referee.simulator.table import TableSim
 from referee.vision.observer import Observer
@@ -81,7 +81,7 @@ def learnt(table: TableSim) -> Palette:
     """The colours as the demo's set-up learns them: from the whole set standing apart in each field."""
     observer = Observer(table.piece_set)
     observer.learn_empty(table.empty())
-    return observer.learn_colors(table.picture(dict.fromkeys(table.seats, apart(table.piece_set)), {}))
+    return observer.learn_colors(table.picture(dict.fromkeys(table.seats, spread_set(table.piece_set)), {}))
 
 
 def film(table: TableSim, players: Players, stop: float, folder: Path) -> None:

@@ -14,9 +14,9 @@ import numpy as np
 from cards.deck import builtin_deck
 from cards.pieces import builtin_piece_set
 from referee.devices.ports import Frame
-from referee.simulator.build_plans import apart
+from referee.simulator.build_plans import spread_set
 from referee.simulator.hand_motion import Script
-from referee.simulator.meshes import PosedPiece, place
+from referee.simulator.meshes import PosedPiece, place_piece
 from referee.simulator.players import PlayerProfile, Players
 from referee.simulator.room import still_picture
 from referee.simulator.table import Hand, TableSim, World
@@ -40,7 +40,7 @@ class Table:
         lens = self.sim.lens.model()
         self.observer = Observer(SET, lens)
         self.observer.learn_empty(self.sim.empty())
-        standing = [place(p) for p in apart(SET)]
+        standing = [place_piece(p) for p in spread_set(SET)]
         self.observer.learn_colors(self.sim.render(World({"A": standing, "B": standing})))
 
     def moved(self, zone: str, by_mm: float) -> TableSim:

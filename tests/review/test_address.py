@@ -14,11 +14,11 @@ from click.testing import CliRunner
 
 from referee.cli import cli
 from referee.recording import load_attempt
-from referee.recording.address import AttemptSource, fetched_attempt, sources
+from referee.recording.address import AttemptSource, attempt_sources, fetched_attempt
 from referee.recording.folder import hash_files, pack
 from referee.review.batch import rejudge
 from referee.review.options import RejudgeOptions
-from referee.review.parcel import judge_parcel, named_files, needed, parcel
+from referee.review.parcel import judge_parcel, named_files, needed_files, pack_attempt
 
 EYE = "fake_eye:look"
 
@@ -55,7 +55,7 @@ def without(rows):
 
 
 def test_an_archive_at_an_address_gives_what_its_folder_gives(archive, tmp_path, eye):
-    there, here = sources("memory://club", tmp_path), sources(archive, tmp_path)
+    there, here = attempt_sources("memory://club", tmp_path), attempt_sources(archive, tmp_path)
     assert [s.name for s in there] == [s.name for s in here] == ["M1-001", "M1-002", "M2-001"]
     rows = [rejudge(some, RejudgeOptions(eye=EYE), tmp_path / str(n), jobs=1) for n, some in enumerate((there, here))]
     assert without(rows[0]) == without(rows[1]) and all(row["problem"] is None for row in rows[0])
@@ -63,27 +63,27 @@ def test_an_archive_at_an_address_gives_what_its_folder_gives(archive, tmp_path,
 
 
 def test_a_file_address_is_a_folder(archive, tmp_path):
-    assert sources(f"file://{archive}", tmp_path) == sources(archive, tmp_path)
+    assert attempt_sources(f"file://{archive}", tmp_path) == attempt_sources(archive, tmp_path)
 
 
 def test_no_more_is_fetched_than_is_looked_at(archive, tmp_path):
-    source = sources("memory://club/M1-001", tmp_path)[0]
+    source = attempt_sources("memory://club/M1-001", tmp_path)[0]
     for options, names in (
         (RejudgeOptions(), {"attempt.json", "deck.json", "pieces.json", "stop.png"}),
         (RejudgeOptions(look=False), {"attempt.json", "deck.json", "pieces.json"}),
         (RejudgeOptions(watch=True), {"attempt.json", "deck.json", "pieces.json", "stop.png", "video.mp4"}),
     ):
-        with fetched_attempt(source, partial(needed, options)) as folder:
+        with fetched_attempt(source, partial(needed_files, options)) as folder:
             assert {p.name for p in folder.iterdir()} == names
         assert not folder.exists()
 
 
 def test_what_is_done_is_not_done_again_until_it_changes(archive, memory, tmp_path, eye):
     for looks in (3, 3):
-        rejudge(sources("memory://club", tmp_path), RejudgeOptions(eye=EYE), tmp_path / "out", jobs=1)
+        rejudge(attempt_sources("memory://club", tmp_path), RejudgeOptions(eye=EYE), tmp_path / "out", jobs=1)
         assert len(eye.read_text().splitlines()) == looks
     memory.pipe("/club/M1-001/palette.txt", b"x")
-    rejudge(sources("memory://club", tmp_path), RejudgeOptions(eye=EYE), tmp_path / "out", jobs=1)
+    rejudge(attempt_sources("memory://club", tmp_path), RejudgeOptions(eye=EYE), tmp_path / "out", jobs=1)
     assert len(eye.read_text().splitlines()) == 4
 
 
@@ -120,7 +120,7 @@ def test_a_parcel_holds_all_that_is_needed(archive, tmp_path, kit, eye):
     (tmp_path / "rules.toml").write_text('ground_contacts = "exactly_two"\n')
     asked = RejudgeOptions(eye=EYE, deck=str(tmp_path / "deck.json"), rules=str(tmp_path / "rules.toml"))
     source = AttemptSource(str(archive / "M1-001"))
-    sent = parcel(source, asked, named_files(asked))
+    sent = pack_attempt(source, asked, named_files(asked))
     here = judge_parcel(sent)
     shutil.rmtree(archive)
     (tmp_path / "deck.json").unlink(), (tmp_path / "rules.toml").unlink()
@@ -171,5 +171,5 @@ def test_the_program_starts_without_the_library(tmp_path):
 
 def test_nothing_recorded_is_altered(archive, tmp_path, eye):
     before = {f: hash_files(f) for f in archive.rglob("M*-*") if f.is_dir()}
-    rejudge(sources(archive, tmp_path), RejudgeOptions(eye=EYE), tmp_path / "out", jobs=1)
+    rejudge(attempt_sources(archive, tmp_path), RejudgeOptions(eye=EYE), tmp_path / "out", jobs=1)
     assert {f: hash_files(f) for f in before} == before

@@ -9,7 +9,7 @@ import pytest
 from referee.match.stop_views import PRESS_UNSEEN
 from referee.recording import load_attempt
 from referee.review.options import RejudgeOptions
-from referee.review.rejudge import both_views, judge_again, press_row
+from referee.review.rejudge import judge_again, press_row, with_press_view
 
 ROWS = {"match": {"verdict": "match", "reasons": []}, "mismatch": {"verdict": "mismatch", "reasons": []}}
 
@@ -39,7 +39,7 @@ def test_a_press_that_nobody_saw_stays_unseen_whoever_looks_again(kit, tmp_path,
         kit.make_attempt(tmp_path / "M1-001", verdicts={"A": ROWS[settled]}, at_press={"A": seen}, award=None)
     )
     row = press_row(attempt, "A", attempt.card, RejudgeOptions(look=look), ROWS[settled])
-    rows, found = both_views(attempt, attempt.verdicts, {}, lambda zone: row)
+    rows, found = with_press_view(attempt, attempt.verdicts, {}, lambda zone: row)
     assert (rows["A"]["verdict"], rows["A"]["reasons"][0]["code"], found) == ("undecided", "press_unseen", {"A": []})
 
 
@@ -48,6 +48,8 @@ def test_a_finding_of_the_two_views_is_not_said_twice(kit, tmp_path):
     attempt = load_attempt(
         kit.make_attempt(tmp_path / "M1-001", verdicts={"A": ROWS["mismatch"]}, at_press={"A": seen})
     )
-    rows, found = both_views(attempt, attempt.verdicts, {"A": ["hand_at_stop", "bumped"]}, lambda zone: seen["row"])
+    rows, found = with_press_view(
+        attempt, attempt.verdicts, {"A": ["hand_at_stop", "bumped"]}, lambda zone: seen["row"]
+    )
     assert found == {"A": ["hand_at_stop", "bumped"]}
     assert rows["A"]["reasons"][0]["values"] == {"player": "Ben"} and json.dumps(rows)

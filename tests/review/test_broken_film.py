@@ -16,7 +16,7 @@ from video_kinds import FAST, Coding, encode
 from referee.recording import Attempt
 from referee.recording.errors import BadAttempt
 from referee.recording.video import read_video
-from referee.review.film import film
+from referee.review.film import recorded_frames
 from referee.review.import_video import ImportOptions, copy_video, import_video
 
 EVERY = 10
@@ -57,7 +57,10 @@ def test_what_is_broken_is_told_and_left_out(kit, tmp_path, kind):
     copied = copy_video(source, out)
     assert copied.broken == ([BROKEN_S] if kind == "H.264" else [])
     attempt = Attempt(out, {"film": copied.name})
-    assert [kit.number_in(f.image) for f in film(attempt)] == [*range(EVERY + 2), *range(2 * EVERY, 4 * EVERY)]
+    assert [kit.number_in(f.image) for f in recorded_frames(attempt)] == [
+        *range(EVERY + 2),
+        *range(2 * EVERY, 4 * EVERY),
+    ]
 
 
 def test_a_stop_where_the_film_is_broken_is_refused_with_the_cause(kit, tmp_path):

@@ -14,7 +14,7 @@ from video_kinds import FAST, Coding, encode, trimmed, woven
 
 from referee.recording.errors import BadAttempt
 from referee.recording.folder import VIDEO, read_times
-from referee.recording.video import read_frame, read_video, starts_late_s
+from referee.recording.video import read_frame, read_video, video_start_s
 from referee.review.import_video import copy_video
 
 GROUPS = {**FAST, "g": "8", "bf": "2"}
@@ -83,8 +83,8 @@ def test_the_original_is_kept_where_the_browser_gets_a_copy(kit, tmp_path, kind,
 
 
 def test_a_picture_that_comes_late_into_the_file_is_told(kit, tmp_path):
-    assert starts_late_s(made(kit, tmp_path, "audio first")[0]) == pytest.approx(0.7, abs=0.05)
-    assert starts_late_s(made(kit, tmp_path, "plain")[0]) == 0.0
+    assert video_start_s(made(kit, tmp_path, "audio first")[0]) == pytest.approx(0.7, abs=0.05)
+    assert video_start_s(made(kit, tmp_path, "plain")[0]) == 0.0
 
 
 @pytest.mark.parametrize("name", ["photo.png", "photo.jpg"])

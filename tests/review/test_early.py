@@ -13,7 +13,7 @@ from bench_findings import EARLY, SET, Play, filmed, told, untouched
 
 from cards.build import Piece
 from cards.pieces import Pose
-from referee.simulator.meshes import place
+from referee.simulator.meshes import place_piece
 
 pytestmark = pytest.mark.slow
 
@@ -22,7 +22,7 @@ def behind_a_tall_piece(stage):
     """A clean duel in which a rectangle stands upright between the camera and the caller's field."""
     upright = Pose(90, "front")
     tall = Piece("rectangle", "green", upright, -60.0, -75.0, SET.shapes["rectangle"].size(upright)[2] / 2, 0.0)
-    stage.loose = {**stage.loose, stage.caller: [*stage.loose[stage.caller], place(tall)]}
+    stage.loose = {**stage.loose, stage.caller: [*stage.loose[stage.caller], place_piece(tall)]}
     return untouched(stage, stage.full)
 
 

@@ -15,10 +15,10 @@ import pytest
 from calibration.camera import guessed_camera
 from cards.deck import builtin_deck
 from cards.pieces import builtin_piece_set
-from referee.commands.play import kept
+from referee.commands.play import kept_files
 from referee.recording import Budget, Recorder, find_attempts, load_attempt
 from referee.recording.folder import bytes_of
-from referee.recording.retention import make_room, removals
+from referee.recording.retention import make_room, read_removals
 from referee.recording.video import VideoWriter, frame_seconds, read_frame, read_video, remux
 from referee.recording.writer import AttemptWriter, write_file
 
@@ -65,7 +65,7 @@ def test_an_attempt_is_whole_and_starts_before_the_go(kit, recorder, clock):
 
 def test_each_attempt_keeps_the_lens_that_was_in_use_at_its_go(kit, recorder, clock):
     rig = SimpleNamespace(camera=None, palette=None, empty=None)
-    files = kept(builtin_deck(), builtin_piece_set(), rig)
+    files = kept_files(builtin_deck(), builtin_piece_set(), rig)
     lenses = [None, guessed_camera(1280, 720, 900.0), guessed_camera(1280, 720, 950.0)]
     folders = []
     for lens in lenses:
@@ -229,7 +229,7 @@ def test_what_may_not_be_moved_stays_and_the_next_one_goes(kit, tmp_path, clock,
     assert [r.name for r in removed] == ["old-1"] and warning is None
     with open(tmp_path / "retention.jsonl", "a") as log:
         log.write('{"at": "2026-')  # torn by a kill
-    assert [row["removed"] for row in removals(tmp_path)] == ["old-1"]
+    assert [row["removed"] for row in read_removals(tmp_path)] == ["old-1"]
     assert [a.name for a in find_attempts(tmp_path)] == ["old-0", "old-2"]
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from referee.recording import load_attempt
-from referee.recording.video import cut_to_whole, frame_seconds, read_video, whole_bytes
+from referee.recording.video import complete_bytes, cut_to_whole, frame_seconds, read_video
 
 PROGRAM = Path(__file__).with_name("endless_recording.py")
 
@@ -61,7 +61,7 @@ def test_a_video_torn_anywhere_is_playable_when_cut_to_its_whole_part(tmp_path, 
     video = tmp_path / "K-001" / "video.mp4"
     data = video.read_bytes()
     video.write_bytes(data[: int(len(data) * share)])
-    whole = whole_bytes(video)
+    whole = complete_bytes(video)
     cut_to_whole(video)
     assert video.stat().st_size == whole
     assert len(list(read_video(video))) == len(frame_seconds(video))

@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from bench_rejudge import count_in
 
-from referee.recording.address import sources
+from referee.recording.address import attempt_sources
 from referee.review.batch import rejudge as judge_all
 from referee.review.options import RejudgeOptions
 from referee.review.report import write_report
@@ -118,7 +118,7 @@ def test_workers_that_share_no_disk_give_what_one_process_gives(kit, tmp_path, c
     shutil.rmtree(tmp_path / "archive")
     (tmp_path / "deck.json").write_text(json.dumps(kit.DECK))
     asked = RejudgeOptions(eye="fake_eye:look", deck=str(tmp_path / "deck.json"))
-    every, killed = sources("memory://club", tmp_path), []
+    every, killed = attempt_sources("memory://club", tmp_path), []
 
     def kill_one(done, total):
         looked = {line.split()[1] for line in (tmp_path / "looks.txt").read_text().splitlines()} if done else ()

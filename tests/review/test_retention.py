@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from referee.recording.index import Index
-from referee.recording.retention import Budget, Removed, Remover, make_room, removals, told_removals
+from referee.recording.retention import Budget, Removed, Remover, make_room, parse_removals, read_removals
 
 MB = 1 << 20
 NOW = datetime(2026, 6, 1, 20, 0, tzinfo=UTC)
@@ -142,7 +142,7 @@ def lines(root: Path) -> list[dict]:
 def test_a_removal_is_written_down(three):
     make_room(three, Budget(2 * MB, 0), NOW, free=lambda: PLENTY)
     row = {"at": "2026-06-01T20:00:00+00:00", "removed": "a", "bytes": MB, "why": "disk budget, uncontested"}
-    assert lines(three) == [row] and removals(three) == (row,)
+    assert lines(three) == [row] and read_removals(three) == (row,)
 
 
 @pytest.mark.parametrize(
@@ -160,18 +160,18 @@ def test_what_could_not_be_taken_out_is_written_down_and_counts_as_there(three, 
     removed, warning = make_room(three, Budget(2 * MB, 0), NOW, free=lambda: PLENTY)
     assert [r.name for r in removed] == ["b"] and warning is None and (three / "a").exists()
     assert lines(three)[1] == {"at": "2026-06-01T20:00:00+00:00", "kept": "a", "why": why}
-    assert [row["removed"] for row in removals(three)] == ["b"]
+    assert [row["removed"] for row in read_removals(three)] == ["b"]
 
 
 def test_an_archive_that_never_was_full_tells_nothing(tmp_path):
-    assert removals(tmp_path) == ()
+    assert read_removals(tmp_path) == ()
 
 
 def test_what_went_since_is_told_too(three):
     make_room(three, Budget(2 * MB, 0), NOW, free=lambda: PLENTY)
-    before = removals(three)
+    before = read_removals(three)
     make_room(three, Budget(MB + 1000, 0), NOW, free=lambda: PLENTY)  # the log takes some, too
-    assert [[row["removed"] for row in rows] for rows in (before, removals(three))] == [["a"], ["a", "b"]]
+    assert [[row["removed"] for row in rows] for rows in (before, read_removals(three))] == [["a"], ["a", "b"]]
 
 
 @pytest.mark.parametrize(
@@ -188,7 +188,7 @@ def test_what_went_since_is_told_too(three):
     ],
 )
 def test_a_log_tells_what_has_gone(log, names):
-    assert [row["removed"] for row in told_removals(log)] == names
+    assert [row["removed"] for row in parse_removals(log)] == names
 
 
 def waiting(root: Path, name: str) -> Removed:

@@ -16,7 +16,7 @@ from referee.devices.ports import Frame, SystemClock
 from referee.recording import Budget, Recorder, load_attempt
 from referee.recording.folder import pack, read_image
 from referee.review.results import Results
-from referee.simulator.meshes import place
+from referee.simulator.meshes import place_piece
 from referee.simulator.table import TableSim, World
 from referee.vision.observer import Observer
 
@@ -31,7 +31,7 @@ def test_an_exported_duel_is_judged_the_same_on_an_empty_machine(tmp_path):
     (tmp_path / "camera.yaml").write_text(camera)
     observer = Observer(pieces, load_camera(tmp_path / "camera.yaml"))
     observer.learn_empty(table.empty())
-    built = World({zone: [place(p) for p in card.pieces] for zone in "AB"})
+    built = World({zone: [place_piece(p) for p in card.pieces] for zone in "AB"})
     shots = [Frame(table.render(built, n), n, 10.0 + n / 12) for n in range(24)]
     recorder = Recorder(tmp_path / "attempts", clock, budget=Budget(free_bytes=0))
     recorder.begin(

@@ -24,10 +24,10 @@ from referee.cli import cli
 from referee.recording import load_attempt
 from referee.recording.errors import BadAttempt
 from referee.recording.video import VideoWriter
-from referee.review.patches import turns
-from referee.review.placements import _uncovered, solidity, stands
+from referee.review.patches import color_turns
+from referee.review.placements import _uncovered, solidity, stands_in_field
 from referee.review.stop_ruling import stop_findings
-from referee.review.timeline import is_stored, pace, stored_timeline, timeline
+from referee.review.timeline import is_stored, pace, read_timeline, stored_timeline
 from referee.review.tracks import OTHER_LABEL, UNCHANGED_LABEL, _dim, _same
 
 GOLDEN = Path(__file__).parents[1] / "golden"
@@ -43,7 +43,7 @@ def told():
 
     def tell(folder):
         if folder not in done:
-            done[folder] = timeline(load_attempt(folder))
+            done[folder] = read_timeline(load_attempt(folder))
         return done[folder]
 
     return tell
@@ -74,7 +74,7 @@ def test_every_placed_piece_is_found_and_no_other(folder, told):
 def test_every_piece_of_a_simulated_duel_is_found_and_no_other(plot, tmp_path):
     truth = record(plot, tmp_path / "duel")
     attempt = load_attempt(tmp_path / "duel")
-    story = timeline(attempt)
+    story = read_timeline(attempt)
     for zone, rows in truth["placed"].items():
         found = story.placed[zone]
         assert [(p.shape, p.color) for p in found] == [(p["shape"], p["color"]) for p in rows]
@@ -108,9 +108,9 @@ def test_hands_come_and_go_with_the_pieces(folder, told):
 def test_it_is_worked_out_once_and_kept_beside_the_attempt(tmp_path, monkeypatch, told):
     folder = Path(shutil.copytree(GOLDEN / "attempt_collapse", tmp_path / "a"))
     story = told(GOLDEN / "attempt_collapse")
-    monkeypatch.setattr("referee.review.timeline.timeline", lambda attempt, tick: story)
+    monkeypatch.setattr("referee.review.timeline.read_timeline", lambda attempt, tick: story)
     first = stored_timeline(load_attempt(folder))
-    monkeypatch.setattr("referee.review.timeline.timeline", None)
+    monkeypatch.setattr("referee.review.timeline.read_timeline", None)
     assert stored_timeline(load_attempt(folder)) == first
 
 
@@ -141,20 +141,20 @@ def test_the_command_tells_what_happened_and_each_players_pace(tmp_path, monkeyp
 
 def test_a_pixel_turns_once_and_keeps_its_colour_under_a_hand():
     labels = np.array([-1, -1, 2, -1, 2, 2, 2, 2, -2, -2, -2, 2, 2, 2, 2], np.int8).reshape(-1, 1, 1)
-    turned = turns(labels, stay=4)[0].ravel()
+    turned = color_turns(labels, stay=4)[0].ravel()
     assert turned.nonzero()[0].size and np.flatnonzero(turned == 2).tolist() == [4]
 
 
 def test_a_pixel_hidden_while_it_turned_knows_its_last_sight_without_the_colour():
     labels = np.array([-1, -1, -2, -2, -2, 1, -2, 1, -2, -2, 1, 1], np.int8).reshape(-1, 1, 1)
-    turned, before = turns(labels, stay=4)
+    turned, before = color_turns(labels, stay=4)
     assert np.flatnonzero(turned.ravel() == 1).tolist() == [5]
     assert before.ravel()[5] == 1
 
 
 def test_a_colour_that_passes_by_turns_nothing():
     labels = np.array([-1, -1, 0, 0, -2, -2, -1, -1, -1, -1], np.int8).reshape(-1, 1, 1)
-    assert not (turns(labels, stay=4)[0] == 0).any()
+    assert not (color_turns(labels, stay=4)[0] == 0).any()
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ def test_a_piece_stands_on_the_field_or_on_another(column, ok):
     field[8:, :4] = True
     standing[9:, 8:] = True
     mask[5:9, column] = True
-    assert stands(mask, field, standing) is ok
+    assert stands_in_field(mask, field, standing) is ok
 
 
 def test_pace_adds_up_over_a_match():
@@ -222,7 +222,7 @@ def test_a_recording_killed_before_its_first_frame_has_no_time_line_and_says_so(
     (folder / "frames.csv").write_text("index,seconds\n")
     VideoWriter(folder / "video.mp4", 160, 120).abandon()
     with pytest.raises(BadAttempt, match="video"):
-        timeline(load_attempt(folder))
+        read_timeline(load_attempt(folder))
 
 
 def test_the_command_tells_proposed_fouls_and_whose_hand_it_was(tmp_path, monkeypatch):
@@ -268,7 +268,7 @@ def test_a_sleeve_as_grey_as_paper_is_no_sight_of_the_place_behind_it():
 def test_a_colour_that_a_hand_covers_again_at_once_was_carried_past():
     """The piece in the tongs is seen before the place where it will stand, then the hand is before it."""
     shown = [-1, -1, -1, 0, -2, -2, -2, -2, -2, -2, 0, 0, 0, 0, 0, 0, 0]
-    turned, before = turns(np.array(shown, np.int8).reshape(-1, 1, 1), stay=6)
+    turned, before = color_turns(np.array(shown, np.int8).reshape(-1, 1, 1), stay=6)
     assert np.flatnonzero(turned.ravel() == 0).tolist() == [10] and before.ravel()[10] == 2
 
 

@@ -21,7 +21,7 @@ from browser import PHONE, PROJECTOR
 from fake_session import FakeSession
 
 from cards.sentences import sentence
-from referee.match.foul import seen_foul
+from referee.match.foul import foul_sentence
 from referee.match.verdict import parse_wording
 from referee.recording import Budget, load_attempt
 from referee.recording.folder import append_review, write_json
@@ -229,7 +229,7 @@ def test_a_ruling_needs_who_and_why_and_alters_nothing_recorded(client, session)
 
 
 def test_what_a_device_said_of_a_foul_is_said_in_the_readers_language(client, session):
-    said = parse_wording(seen_foul("shaken", "B"))
+    said = parse_wording(foul_sentence("shaken", "B"))
     row = {"kind": "foul", "who": "camera", "at": "2026-01-01T00:00:00+00:00", "player": "Ann", "why": said.text}
     append_review(session.data_dir / "attempts" / "M1-002", row | {"said": said.to_json()})
     append_review(session.data_dir / "attempts" / "M1-002", row | {"who": "Eve", "why": "she pushed"})

@@ -22,10 +22,10 @@ from referee.journal.journal import Journal
 from referee.match.practice import Practice
 from referee.match.state import MatchState
 from referee.session.practising import PracticeRunner
-from referee.simulator.build_plans import is_right, plan, with_mistake
+from referee.simulator.build_plans import is_right, plan_build, with_mistake
 from referee.simulator.hand_motion import Move, Script
-from referee.simulator.loose_pieces import loose_places, out_of_the_band
-from referee.simulator.meshes import place
+from referee.simulator.loose_pieces import loose_places, without_band
+from referee.simulator.meshes import place_piece
 from referee.simulator.players import PlayerProfile, build_script
 from referee.simulator.table import World
 from referee.vision.live.gate import Gate
@@ -103,7 +103,7 @@ class Doing:
 
 def straight(card: Card, places, rng: np.random.Generator) -> Doing:
     """Piece after piece."""
-    script = build_script(places, plan(card, SET, rng), 0.0, PlayerProfile(per_piece_s=1.3), rng)
+    script = build_script(places, plan_build(card, SET, rng), 0.0, PlayerProfile(per_piece_s=1.3), rng)
     return Doing(script, script.moves[-1].end_s)
 
 
@@ -118,7 +118,7 @@ def pausing(card: Card, places, rng: np.random.Generator) -> Doing:
 
 def erring(card: Card, places, rng: np.random.Generator) -> Doing:
     """The build is wrong first; some seconds later what is wrong is put right, piece by piece."""
-    right = plan(card, SET, rng)
+    right = plan_build(card, SET, rng)
     wrong = with_mistake(right, card, SET, rng)
     same = sorted((p.shape, p.color) for p in wrong) == sorted((p.shape, p.color) for p in right)
     if not same or is_right(wrong, card, SET):
@@ -129,7 +129,7 @@ def erring(card: Card, places, rng: np.random.Generator) -> Doing:
     for move in script.moves:
         mended.setdefault((move.goal.shape, move.goal.color), []).append(move.index)
     for piece in right:
-        index, goal = mended[piece.shape, piece.color].pop(0), place(piece)
+        index, goal = mended[piece.shape, piece.color].pop(0), place_piece(piece)
         before = next(m.goal for m in script.moves if m.index == index)
         if np.abs(before.centre - goal.centre).max() > 0.5:
             moves.append(Move(index, t, t + 1.5, goal))
@@ -156,7 +156,7 @@ class Practised:
 
 def supplies(rig: Rig) -> dict[str, tuple]:
     """Where every piece lies before the go, by zone."""
-    return {z: tuple(out_of_the_band(SET, loose_places(SET, rig.table.seed * 31 + ord(z)))) for z in "AB"}
+    return {z: tuple(without_band(SET, loose_places(SET, rig.table.seed * 31 + ord(z)))) for z in "AB"}
 
 
 def finished(rig: Rig, zone: str, card: Card, way: str, seed: int) -> World:

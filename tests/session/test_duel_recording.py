@@ -16,7 +16,7 @@ from referee.devices.ports import SystemClock
 from referee.match.commands import DrawCard, Foul, NextDuel, Overrule, Ready
 from referee.recording import find_attempts, load_attempt
 from referee.recording.errors import BadAttempt
-from referee.recording.folder import contested
+from referee.recording.folder import contest_reasons
 from referee.review.signing import load_public, new_key
 from referee.review.verify import verify
 from referee.session.duel_recording import DuelRecording
@@ -72,12 +72,12 @@ def test_what_is_said_when_the_recording_is_closed_makes_it_contested(at_table, 
         assert session.recording.recorder.settle(20)
         (attempt,) = attempts(tmp_path)
         before = (attempt.folder / "attempt.json").read_bytes()
-        assert not {q.kind for q in contested(attempt.meta, attempt.reviews())} & kinds
+        assert not {q.kind for q in contest_reasons(attempt.meta, attempt.reviews())} & kinds
         session.command(said, "Eve")
         (row,) = attempt.reviews()
         assert (row["who"], row.get("ruling")) == ("Eve", ruling) and row["why"] in (said.__dict__.values())
         assert row.get("said", {}).get("code", "") == getattr(getattr(said, "text", ""), "code", "")
-        assert kinds <= {q.kind for q in contested(attempt.meta, attempt.reviews())}
+        assert kinds <= {q.kind for q in contest_reasons(attempt.meta, attempt.reviews())}
         assert (attempt.folder / "attempt.json").read_bytes() == before
 
 

@@ -19,8 +19,8 @@ from cards.build import Build, parse_build
 from cards.deck import builtin_deck
 from cards.pieces import builtin_piece_set
 from referee.match.verdict import build_to_json
-from referee.simulator.build_plans import apart
-from referee.simulator.meshes import place
+from referee.simulator.build_plans import spread_set
+from referee.simulator.meshes import place_piece
 from referee.simulator.table import TableSim, World
 
 ROOT = Path(__file__).parents[2]
@@ -106,7 +106,7 @@ def folder(tmp_path_factory):
     path = tmp_path_factory.mktemp("readme")
     table = TableSim(PIECES, 6, seating="across")
     card = builtin_deck().card("L01")
-    standing = [place(p) for p in apart(PIECES)]
+    standing = [place_piece(p) for p in spread_set(PIECES)]
     builds = {"A": card.pieces, "B": parse_build("blue cube 0 front @ 0 0 15")}
     cv2.imwrite(str(path / "photo.jpg"), table.picture(builds))
     cv2.imwrite(str(path / "colours.jpg"), table.render(World({"A": standing, "B": standing})))
@@ -129,7 +129,7 @@ def _film(path, table):
 def _dev_set(path, table, card):
     path.mkdir(parents=True)
     cv2.imwrite(str(path / "duel_00.jpg"), table.picture({"A": card.pieces, "B": card.pieces[:1]}))
-    standing = [place(p) for p in apart(PIECES)]
+    standing = [place_piece(p) for p in spread_set(PIECES)]
     cv2.imwrite(str(path / "empty.jpg"), table.empty())
     cv2.imwrite(str(path / "colours.jpg"), table.render(World({"A": standing, "B": standing})))
     (path / "pieces.json").write_text(json.dumps(PIECES.to_json()))

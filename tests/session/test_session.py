@@ -13,7 +13,7 @@ import pytest
 
 from referee.errors import IllegalCommand
 from referee.match.commands import DrawCard, HumanRuling, NextDuel, Ready, WaiveFields
-from referee.simulator.meshes import place
+from referee.simulator.meshes import place_piece
 from referee.simulator.table import Hand, World
 
 PAIR = ("Ann", "Ben")
@@ -54,7 +54,7 @@ def test_there_is_no_go_over_a_build_that_stands_already_unless_a_human_waives_i
     with at_table() as (session, rig):
         session.create_match(PAIR, seed=1)
         session.command(DrawCard("L09"))
-        rig.players.stage(World({"A": [place(p) for p in session.deck.card("L09").pieces], "B": []}))
+        rig.players.stage(World({"A": [place_piece(p) for p in session.deck.card("L09").pieces], "B": []}))
         session.command(Ready())
         until(lambda: session.fields())
         with pytest.raises(IllegalCommand, match="field A is not empty"):
@@ -75,7 +75,7 @@ def test_builds_left_standing_after_a_duel_are_told_until_they_are_broken_and_ho
     with at_table() as (session, rig):
         session.observer.says["A"] = "match"
         begin_duel(session)
-        left = [place(p) for p in session.deck.card("L01").pieces]
+        left = [place_piece(p) for p in session.deck.card("L01").pieces]
         rig.players.stage(World({"A": left, "B": left}))
         time.sleep(1.1)
         session.press("A")

@@ -13,9 +13,9 @@ from cards.build import Piece
 from cards.deck import builtin_deck
 from cards.kinds.height import HeightCard
 from cards.pieces import builtin_piece_set
-from referee.simulator.build_plans import apart, in_field, is_right, plan, with_mistake
-from referee.simulator.hand_motion import clearing
-from referee.simulator.meshes import place, solid
+from referee.simulator.build_plans import in_field, is_right, plan_build, spread_set, with_mistake
+from referee.simulator.hand_motion import clear_fields
+from referee.simulator.meshes import place_piece, solid
 from referee.simulator.players import EARLIEST_PRESS_S, FAST_PLAYER, PlayerProfile, Players, build_script
 
 SET, DECK = builtin_piece_set(), builtin_deck()
@@ -25,7 +25,7 @@ SET, DECK = builtin_piece_set(), builtin_deck()
 @given(st.sampled_from(DECK.cards), st.integers(0, 10**6))
 def test_a_plan_is_right_and_spoiled_it_is_wrong(card, seed):
     rng = np.random.default_rng(seed)
-    built = plan(card, SET, rng)
+    built = plan_build(card, SET, rng)
     assert in_field(built, SET) and is_right(built, card, SET)
     wrong = with_mistake(built, card, SET, rng)
     assert not is_right(wrong, card, SET)
@@ -35,13 +35,13 @@ def test_a_plan_is_right_and_spoiled_it_is_wrong(card, seed):
 def test_all_ten_can_be_built_into_one_tower(name):
     pieces = builtin_piece_set(name)
     card = HeightCard("H", 4, 10)
-    assert is_right(plan(card, pieces, np.random.default_rng(5)), card, pieces)
+    assert is_right(plan_build(card, pieces, np.random.default_rng(5)), card, pieces)
 
 
 @pytest.mark.parametrize("name", ["challenge", "village"])
 def test_the_colour_frame_shows_every_piece_apart_in_the_field(name):
     pieces = builtin_piece_set(name)
-    standing = apart(pieces)
+    standing = spread_set(pieces)
     assert len(standing) == pieces.count and in_field(standing, pieces)
     for row in (-24.0, 24.0):
         edges = sorted(
@@ -54,7 +54,7 @@ def script_of(seed: int, profile: PlayerProfile = FAST_PLAYER):
     players = Players(SET, "AB", seed, profile)
     rng = np.random.default_rng(seed)
     card = DECK.cards[seed % len(DECK.cards)]
-    return build_script(players._places("A"), plan(card, SET, rng), 100.0, profile, rng)
+    return build_script(players._places("A"), plan_build(card, SET, rng), 100.0, profile, rng)
 
 
 @pytest.mark.parametrize("profile", [PlayerProfile(), FAST_PLAYER])
@@ -90,7 +90,7 @@ def test_after_a_stop_nobody_builds_on_and_what_is_in_the_air_is_put_back():
 def test_clearing_puts_everything_back():
     script = script_of(3)
     now = script.at(script.press_s)[0]
-    cleared = clearing(now, script.places, 200.0, 1.0)
+    cleared = clear_fields(now, script.places, 200.0, 1.0)
     assert all(a is b for a, b in zip(cleared.at(200.0)[0], now, strict=True))
     assert all(a is b for a, b in zip(cleared.at(cleared.still_s)[0], script.places, strict=True))
 
@@ -99,6 +99,6 @@ def test_a_placed_piece_has_the_size_its_pose_says():
 
     for name, shape in SET.shapes.items():
         for pose in shape.poses():
-            piece = place(Piece(name, "red", pose, 0.0, 0.0, 0.0))
+            piece = place_piece(Piece(name, "red", pose, 0.0, 0.0, 0.0))
             corners = solid(shape).moved(piece.turn, piece.centre).corners.reshape(-1, 3)
             assert np.allclose(np.ptp(corners, axis=0), shape.size(pose), atol=0.4)

@@ -14,9 +14,9 @@ from calibration.mat import BAND
 from cards.build import parse_build
 from cards.pieces import builtin_piece_set
 from referee.devices.ports import SystemClock
-from referee.simulator.build_plans import apart
+from referee.simulator.build_plans import spread_set
 from referee.simulator.camera import SimulatedCamera
-from referee.simulator.loose_pieces import loose_places, out_of_the_band
+from referee.simulator.loose_pieces import loose_places, without_band
 from referee.simulator.meshes import turn_about_z
 from referee.simulator.rig import SimulatedTable, Staging
 from referee.simulator.table import SEATINGS, Hand, TableSim
@@ -90,7 +90,7 @@ def test_loose_pieces_lie_outside_the_field(sim):
 def test_who_builds_organ_pipes_has_nothing_of_the_neighbours_in_the_band(seating):
     for seed in range(3, 9):
         seats = TableSim(SET, seed, seating=seating).seats
-        places = {zone: out_of_the_band(SET, loose_places(SET, seed * 31 + ord(zone))) for zone in seats}
+        places = {zone: without_band(SET, loose_places(SET, seed * 31 + ord(zone))) for zone in seats}
         lying = np.concatenate([on_table(seats[z], np.array([p.centre for p in places[z]])) for z in seats])
         assert len(lying) == 20
         for seat in seats.values():
@@ -115,4 +115,4 @@ def test_a_busy_machine_learns_what_stands_there_and_not_what_stood_before(monke
 
     with closing(SimulatedCamera(table, rig.players, SystemClock())) as rig.camera:
         rig.set_up(SimpleNamespace(learn_empty=learn, learn_colors=learn))
-    assert seen == [0, len(apart(SET))]
+    assert seen == [0, len(spread_set(SET))]

@@ -17,8 +17,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 from test_director import Hall
 
 from referee.cli import cli
-from referee.commands.hall import in_hall
-from referee.commands.tables import names
+from referee.commands.hall import linked_to_hall
+from referee.commands.tables import invented_names
 from referee.errors import RefereeError
 from referee.journal.journal import Journal
 from referee.journal.side_tables import Presence
@@ -103,7 +103,7 @@ def test_a_table_without_a_name_or_with_the_tournaments_own_is_refused(words):
 
 
 def test_a_hundred_players_have_a_hundred_names():
-    assert len(set(names(224))) == 224
+    assert len(set(invented_names(224))) == 224
 
 
 def test_a_real_session_plays_what_is_called_and_the_hall_hears_of_its_alarms(tmp_path):
@@ -120,7 +120,7 @@ def test_a_real_session_plays_what_is_called_and_the_hall_hears_of_its_alarms(tm
         service.begin_called()
         hall.director.step()
         assert hall.director.state.games[0].match_id == session.state.match_id != ""
-        with in_hall(session, hall.store, "T1", called=True) as running:
+        with linked_to_hall(session, hall.store, "T1", called=True) as running:
             running.tell()
             assert presence.now()["T1"].alarms[0]["code"] == "camera_lost"
         assert presence.now() == {}

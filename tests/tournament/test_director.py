@@ -17,9 +17,9 @@ from tournament_recount import misplaced, swiss_table
 from cards.deck import builtin_deck
 from referee.devices.ports import SystemClock
 from referee.errors import IllegalCommand
-from referee.journal.export import listing
+from referee.journal.export import match_listing
 from referee.journal.journal import Journal
-from referee.journal.recovery import check
+from referee.journal.recovery import check_journal
 from referee.journal.side_tables import Presence, TableHeartbeat
 from referee.match.commands import Overrule, PlayerLeaves, Undo
 from referee.match.house_rules import DEFAULT_RULES
@@ -217,8 +217,8 @@ def test_a_record_with_a_tournament_is_listed_and_sound(tmp_path):
     hall = Hall(str(tmp_path / "journal.db"), tables=1)
     hall.begin(2)
     hall.play()
-    assert [line[:2] for line in listing(hall.director.journal)] == ["T1"]
-    assert set(check(hall.director.journal)) == {hall.director.id, *hall.director.journal.matches("T1")}
+    assert [line[:2] for line in match_listing(hall.director.journal)] == ["T1"]
+    assert set(check_journal(hall.director.journal)) == {hall.director.id, *hall.director.journal.matches("T1")}
     hall.stack.close()
 
 

@@ -31,7 +31,7 @@ from referee.tournament.commands import (
 from referee.tournament.evolve import fold
 from referee.tournament.pairing import meeting_counts, rounds_off, swiss
 from referee.tournament.plan import next_calls, time_plan
-from referee.tournament.standings import goes_on, match_points, order, points, standings
+from referee.tournament.standings import knockout_winner, match_points, points, ranked_entrants, standings
 from referee.tournament.state import FORMATS, WIN
 
 FEW = settings(max_examples=60, deadline=None)
@@ -129,7 +129,7 @@ def test_every_tournament_comes_to_an_end_with_one_winner(form, players, tables,
     assert [line.place for line in standings(state)][:2] == [1, 2]
     if form == "groups":
         final = state.games[-1]
-        assert final.stage == "knockout" and standings(state)[0].player == goes_on(final)
+        assert final.stage == "knockout" and standings(state)[0].player == knockout_winner(final)
     if form == "swiss":
         assert state.round == state.rounds
 
@@ -199,4 +199,4 @@ def test_a_pairing_is_the_same_for_the_same_tournament():
     one, two = (Organised(17, 4, 5) for _ in range(2))
     assert one.play_on() == two.play_on()
     state, made = one.state, points(one.state)
-    assert swiss(order(state), made, state) == swiss(order(two.state), made, two.state)
+    assert swiss(ranked_entrants(state), made, state) == swiss(ranked_entrants(two.state), made, two.state)

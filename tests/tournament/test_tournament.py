@@ -30,10 +30,10 @@ from referee.tournament.commands import (
     decide,
 )
 from referee.tournament.evolve import fold
-from referee.tournament.pairing import bracket, groups, knockout, knockout_size, swiss_rounds
-from referee.tournament.plan import CHANGE_S, DUEL_S, rest_s, time_plan
+from referee.tournament.pairing import bracket_places, knockout, knockout_size, split_into_groups, swiss_rounds
+from referee.tournament.plan import CHANGE_S, DUEL_S, remaining_s, time_plan
 from referee.tournament.results import result_of
-from referee.tournament.standings import order, points, standings
+from referee.tournament.standings import points, ranked_entrants, standings
 from referee.tournament.state import GameResult, ResultRow, TournamentOptions
 
 
@@ -47,19 +47,19 @@ def names(cup, numbers):
      (5, 2, [3, 2]), (7, 2, [3, 2, 2]), (6, 2, [2, 2, 2]), (1, 4, [1])],
 )  # fmt: skip
 def test_groups_are_dealt_in_a_snake(players, size, sizes):
-    dealt = groups(range(players), size)
+    dealt = split_into_groups(range(players), size)
     assert sorted(map(len, dealt), reverse=True) == sizes
     assert sorted(p for g in dealt for p in g) == list(range(players))
 
 
 def test_a_snake_gives_each_group_its_share_of_the_strong():
-    assert groups(range(8), 4) == ((0, 3, 4, 7), (1, 2, 5, 6))
-    assert groups(range(9), 3) == ((0, 5, 6), (1, 4, 7), (2, 3, 8))
+    assert split_into_groups(range(8), 4) == ((0, 3, 4, 7), (1, 2, 5, 6))
+    assert split_into_groups(range(9), 3) == ((0, 5, 6), (1, 4, 7), (2, 3, 8))
 
 
 def test_the_two_best_of_a_bracket_meet_in_the_final_only():
-    assert bracket(2) == ((0, 1),) and bracket(4) == ((0, 3), (1, 2))
-    assert bracket(8) == ((0, 7), (3, 4), (1, 6), (2, 5))
+    assert bracket_places(2) == ((0, 1),) and bracket_places(4) == ((0, 3), (1, 2))
+    assert bracket_places(8) == ((0, 7), (3, 4), (1, 6), (2, 5))
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_ties_of_a_swiss_are_broken_by_buchholz_then_by_card_points():
         rows = (ResultRow(a, 9 + number, 4, 6, 1), ResultRow(b, 3, 2, 6, 2))
         cup.do(GameEnds(game.number, cup.state.game(game.number).match_id, GameResult(rows)))
     one, two = (g.players[0] for g in cup.state.of_round(1))
-    assert order(cup.state)[:2] == [two, one], "as many points and as much of Buchholz: more card points"
+    assert ranked_entrants(cup.state)[:2] == [two, one], "as many points and as much of Buchholz: more card points"
     assert points(cup.state)[one] == 2 and {row.buchholz for row in standings(cup.state)[:2]} == {0}
     cup.do(PairRound())
     assert {frozenset(g.players) for g in cup.state.of_round(2)} >= {frozenset((one, two))}
@@ -239,7 +239,7 @@ def test_a_table_that_is_given_up_gives_its_game_back():
     cup.do(CloseTable("T1", "camera broke"))
     assert cup.state.games[0].phase == "waiting" and not cup.state.tables
     assert cup.state.games[0].void == ("m1.0",)
-    assert time_plan(cup.state, {}) == () and rest_s(cup.state, {}) == 0
+    assert time_plan(cup.state, {}) == () and remaining_s(cup.state, {}) == 0
     cup.do(OpenTable("T9"))
     cup.play_on()
     assert cup.state.phase == "finished"
@@ -264,13 +264,13 @@ def test_the_time_plan_learns_from_the_duels_seen():
     cup.do(PairRound())
     first, second = time_plan(cup.state, {})
     assert first.begins_s == 0 and first.ends_s == 6 * DUEL_S and second.begins_s == first.ends_s + CHANGE_S
-    guess = rest_s(cup.state, {})
+    guess = remaining_s(cup.state, {})
     cup.call_all()
     cup.begin(1)
     rows = (ResultRow(cup.state.games[0].players[0], 9, 4, 6, 1), ResultRow(cup.state.games[0].players[1], 3, 2, 6, 2))
     cup.do(GameEnds(1, cup.state.games[0].match_id, GameResult(rows, seconds=120.0)))
     (slot,) = time_plan(cup.state, {})
-    assert slot.ends_s - slot.begins_s == 120 and rest_s(cup.state, {}) < guess / 2
+    assert slot.ends_s - slot.begins_s == 120 and remaining_s(cup.state, {}) < guess / 2
 
 
 def test_the_result_of_a_real_match_is_read_by_seat(table):

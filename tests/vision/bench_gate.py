@@ -12,7 +12,7 @@ import time
 import cv2
 import numpy as np
 
-from calibration.palette import nominal
+from calibration.palette import nominal_palette
 from cards.deck import builtin_deck
 from cards.pieces import builtin_piece_set
 from referee.devices.ports import Frame
@@ -31,7 +31,7 @@ def main() -> None:
     builds = {"A": card.pieces, "B": card.pieces}
     built, hand = table.picture(builds), table.picture(builds, hands={"A": Hand((20.0, 0.0, 40.0))})
     gate = Gate(Observer(pieces, empty=table.empty()))
-    labels = label_table(nominal(pieces), np.array([0.8, 0.8, 0.8]))
+    labels = label_table(nominal_palette(pieces), np.array([0.8, 0.8, 0.8]))
     for number in range(2):
         gate.look(Frame(built, number, number / BAR))
     cv2.setNumThreads(1)

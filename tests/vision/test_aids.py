@@ -11,16 +11,16 @@ from made_cases import HIGHER, RED, WHITE_BESIDE, decided, of_a_tower, reading
 
 from calibration.errors import FewPieces
 from calibration.markers import DICTIONARY, find_markers
-from calibration.palette import LINEAR, nominal
-from calibration.quality import clipped
+from calibration.palette import LINEAR, nominal_palette
+from calibration.quality import clipped_pixels
 from cards.build import Build, Piece
 from cards.kinds.height import HeightCard
 from cards.kinds.shapes import ShapesCard
 from cards.pieces import Pose
 from referee.benchmark.effects import light
-from referee.simulator.build_plans import apart
+from referee.simulator.build_plans import spread_set
 from referee.vision.observer import Observer
-from referee.vision.search.sizes import resized
+from referee.vision.search.sizes import scaled_set
 from referee.vision.verdict.visibility import visibility_of
 
 CARD = HeightCard("H", 1, 2, 1)
@@ -156,18 +156,18 @@ def test_colours_are_not_learnt_from_a_picture_of_builds(rig, bare, built):
     with pytest.raises(FewPieces, match="every piece of a player standing apart"):
         observer.learn_colors(built)
     assert observer.palette is None
-    standing = apart(rig.piece_set)
+    standing = spread_set(rig.piece_set)
     observer.learn_colors(rig.photograph({"A": standing}))  # one player's pieces on one mat are enough
     assert observer.palette is not None
 
 
 def test_a_piece_file_that_is_far_off(rig, bare):
     """Pieces a tenth smaller than the file says: a build that is not the card's by it may be the card's."""
-    standing = apart(rig.piece_set)
+    standing = spread_set(rig.piece_set)
     colors = rig.photograph({"A": standing, "B": standing})
     factors = {}
     for scale in (1.0, 1.1):
-        observer = Observer(resized(rig.piece_set, scale), rig.camera, empty=bare)
+        observer = Observer(scaled_set(rig.piece_set, scale), rig.camera, empty=bare)
         observer.learn_colors(colors)
         factors[scale] = observer.learn_sizes(colors)
     assert factors[1.0] == pytest.approx(1.0, abs=0.03)
@@ -204,9 +204,9 @@ def test_clipped_since(rig, tower, bare, built, ruling):
     observer, build = Observer(rig.piece_set, rig.camera, empty=bare), Build(rig.piece_set, tower)
     frame = relit(built, 1.5, 1.5, 1.5)
     zone = observer.zones(frame, observer.look(frame))[0]
-    evidence, view = zone.evidence(nominal(rig.piece_set)), zone.view
+    evidence, view = zone.evidence(nominal_palette(rig.piece_set)), zone.view
     then, field = zone.empty.clipped, view.regions[2]
-    assert then[field].mean() < 0.01 and clipped(view.image)[field].mean() > 0.3
+    assert then[field].mean() < 0.01 and clipped_pixels(view.image)[field].mean() > 0.3
     seen = [visibility_of(view, evidence, rig.piece_set, build, empty) for empty in (None, then)]
     lighter = {"match": "paper_lighter", "mismatch": "field_lighter"}[ruling]
     assert [of_a_tower(ruling, visibility).doubts for visibility in seen] == [(), (lighter,)]

@@ -15,8 +15,8 @@ from calibration.camera import load_camera
 from calibration.palette import load_palette
 from cards.pieces import builtin_piece_set
 from referee.cli import main
-from referee.simulator.build_plans import apart
-from referee.vision.search.sizes import resized
+from referee.simulator.build_plans import spread_set
+from referee.vision.search.sizes import scaled_set
 
 SPEC = importlib.util.spec_from_file_location(
     "lens_pictures", Path(__file__).parents[1] / "calibration" / "test_lens_fit.py"
@@ -94,7 +94,7 @@ def test_eleven_views_are_too_few(run, tmp_path):
 
 def test_colours_are_learnt_and_told(run, rig, tmp_path):
     pieces = builtin_piece_set()
-    standing = apart(pieces)
+    standing = spread_set(pieces)
     cv2.imwrite(str(tmp_path / "colours.png"), rig.photograph({"A": standing, "B": standing}))
     status, out, err = run("calibrate", "colors", tmp_path / "colours.png", "-o", tmp_path / "palette.json")
     assert (status, err) == (0, "") and out.count("pixels") == 4 and "too few" not in out
@@ -103,10 +103,10 @@ def test_colours_are_learnt_and_told(run, rig, tmp_path):
 
 def test_sizes_that_are_not_the_piece_files_are_told_and_kept_for_judging(run, rig, tmp_path):
     """Whoever judges with the palette, or with the colours frame, is warned; and not once the file has been mended."""
-    standing = apart(rig.piece_set)
+    standing = spread_set(rig.piece_set)
     colors, palette, larger = (tmp_path / name for name in ("colours.png", "palette.json", "pieces.json"))
     cv2.imwrite(str(colors), rig.photograph({"A": standing, "B": standing}))
-    larger.write_text(json.dumps(resized(rig.piece_set, 1.1).to_json()), "utf-8")
+    larger.write_text(json.dumps(scaled_set(rig.piece_set, 1.1).to_json()), "utf-8")
     status, out, _ = run("calibrate", "colors", colors, "--pieces", larger, "-o", palette)
     assert status == 0 and "warning: the pieces look -" in out
     for given in (("--palette", palette), ("--colors", colors)):

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from calibration.palette import LINEAR, features, nominal
+from calibration.palette import LINEAR, color_features, nominal_palette
 from cards.pieces import builtin_piece_set
 from referee.vision.image.color_lut import DARK, GROUND, SKIN, label_frame, label_table
 
 PIECES = builtin_piece_set()
-PALETTE = nominal(PIECES)
+PALETTE = nominal_palette(PIECES)
 WHITE = LINEAR[np.array([235, 235, 235])]
 
 
@@ -41,6 +41,6 @@ def test_the_table_agrees_with_the_exact_densities(rig, tower):
     frame = rig.photograph({"A": tower, "B": tower})
     labels = label_frame(frame, label_table(PALETTE, WHITE))
     pieces = labels >= 0
-    exact = PALETTE.log_density(features(frame, WHITE)).argmax(0)
+    exact = PALETTE.log_density(color_features(frame, WHITE)).argmax(0)
     assert pieces.sum() > 2000
     assert (exact[pieces] == labels[pieces]).mean() > 0.98

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from made_cases import CERTAIN, HIGHER, RED, WHITE, WHITE_BESIDE, decided, reading
 
-from calibration.palette import nominal
+from calibration.palette import nominal_palette
 from cards.build import Piece
 from cards.kinds.height import HeightCard
 from cards.kinds.layout import LayoutCard
@@ -254,7 +254,7 @@ def test_pieces_that_only_lie_about_are_counted_once(rig):
     observer = Observer(pieces, rig.camera)
     frame = rig.photograph({"A": loose})
     zone = observer.zones(frame, observer.look(frame))[0]
-    view, seen = zone.view, zone.evidence(nominal(pieces))
+    view, seen = zone.view, zone.evidence(nominal_palette(pieces))
     canvas = canvas_of(view, seen, catalogue(pieces, tuple(pieces.colors)))
     best = readings(canvas, HeightCard("H", 1, 2))[0]
     possible = np.maximum(seen.gains.max(0), 0.0).sum()

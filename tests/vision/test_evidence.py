@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from calibration.palette import WOOD, Palette, features, nominal
+from calibration.palette import WOOD, Palette, color_features, nominal_palette
 from cards.build import Piece
 from cards.pieces import Pose, builtin_piece_set
 from referee.benchmark.effects import light
@@ -37,7 +37,7 @@ def test_white_of_paper_mostly_clipped_is_the_clipped_light_and_not_its_shadows(
 
 
 def test_worn_wood_takes_the_colour_of_the_paint_around_it_and_none_where_there_is_none():
-    palette = dataclasses.replace(nominal(builtin_piece_set()), wear=WOOD)
+    palette = dataclasses.replace(nominal_palette(builtin_piece_set()), wear=WOOD)
     f = np.zeros((60, 120, 3), np.float32)  # bare paper
     f[10:50, 10:50] = palette.means[2]
     f[25:33, 20:30] = WOOD.mean  # worn off a piece of the third colour
@@ -81,8 +81,8 @@ def evidence_of(rig, frame, empty=None):
     table = None
     if empty is not None:
         bare = view.crop(empty)
-        table = features(bare, paper_white(bare, paper & ~marker & view.valid))
-    return view, gather_evidence(view, nominal(builtin_piece_set()), white, table)
+        table = color_features(bare, paper_white(bare, paper & ~marker & view.valid))
+    return view, gather_evidence(view, nominal_palette(builtin_piece_set()), white, table)
 
 
 def test_a_lamps_mirror_image_speaks_neither_for_nor_against_a_piece(rig):

@@ -16,7 +16,7 @@ from test_overlay import judged
 
 from cards.law import Reason
 from referee.match.verdict import Verdict
-from referee.session.field_previews import SHOWN_PX, FieldPreviews, around
+from referee.session.field_previews import SHOWN_PX, FieldPreviews, crop_around_zones
 from referee.vision.overlay import AMBER, GREEN, RED, WHITE
 
 
@@ -107,10 +107,10 @@ def test_without_mats_each_zone_is_its_half_of_the_picture(seen):
 
 def test_the_verdict_s_picture_is_wide_and_around_the_judged_build(rig, tower):
     built = rig.photograph({"A": tower})
-    left, top, right, bottom = around(judged(rig, built, tower, Verdict("match", 0.99)), built.shape[:2])
+    left, top, right, bottom = crop_around_zones(judged(rig, built, tower, Verdict("match", 0.99)), built.shape[:2])
     assert (right - left) / (bottom - top) == pytest.approx(16 / 9, rel=0.01)
     assert right - left < built.shape[1]
     foot = rig.pixel("A", 0, 0, 0)
     assert left < foot[0] < right and top < foot[1] < bottom
     none = SimpleNamespace(views={}, mats=None)
-    assert around(none, (360, 640)) == (0, 0, 640, 360)
+    assert crop_around_zones(none, (360, 640)) == (0, 0, 640, 360)

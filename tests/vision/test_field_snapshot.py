@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from referee.vision.live.field_snapshot import FieldSnapshot, arrival, placed
+from referee.vision.live.field_snapshot import FieldSnapshot, arrival, pieces_placed
 
 FIELD = 200
 PAPER, BLUE, RED, SKIN, SHADOW = 200, 60, 110, 150, 140
@@ -40,13 +40,13 @@ HAND, SHADED, BESIDE, DONE = sight(SKIN, True), sight(SHADOW, True), sight(PAPER
     ],
 )
 def test_when_the_standing_pieces_came(before, after, said):
-    assert placed(before, after) == said
+    assert pieces_placed(before, after) == said
 
 
 def test_a_rim_is_no_piece():
     nudged = sight(BLUE)
     nudged.image[3:8, 12] = PAPER
-    assert placed([nudged], [nudged, nudged, STANDS]) == "before"
+    assert pieces_placed([nudged], [nudged, nudged, STANDS]) == "before"
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from staged_fouls import RESTS, SET, Table
 from cards.deck import builtin_deck
 from referee.devices.ports import Frame
 from referee.simulator.loose_pieces import loose_pieces
-from referee.simulator.meshes import place
+from referee.simulator.meshes import place_piece
 from referee.simulator.table import Hand, World
 from referee.vision.hands.field_hands import STOOD_LOOKS, FieldMasks, LoosePieces, field_masks, hands_over
 from referee.vision.hands.fists import Fist, ReducedFrame, detect_fists, with_owner
@@ -46,7 +46,7 @@ def arms(table):
 
     def look(hands, more=(), card=LOW, stood=False):
         loose = {z: loose_pieces(SET, card.pieces, 12 + ord(z)) for z in "AB"}
-        built = {z: [*loose[z], *(place(p) for p in card.pieces)] for z in "AB"}
+        built = {z: [*loose[z], *(place_piece(p) for p in card.pieces)] for z in "AB"}
         gate, watch = Gate(table.observer), FoulWatch()
         stands = [World(built)] * (STOOD_LOOKS if stood else 0)
         for n, world in enumerate((World(loose), *stands, World(built, hands, None, more))):
@@ -74,7 +74,7 @@ def test_a_hand_without_tongs_at_a_piece_is_bare(arms, zone):
 
 @pytest.mark.parametrize("zone", ["A", "B"])
 def test_a_bare_hand_that_hides_what_stood_is_before_it_and_tongs_hide_nothing(arms, zone):
-    x, y, z = place(max(BROAD.pieces, key=lambda piece: piece.z)).centre
+    x, y, z = place_piece(max(BROAD.pieces, key=lambda piece: piece.z)).centre
     at = (float(x), float(y) - 2, float(z) + 6)
     assert arms({zone: Hand(at, bare=True)}, card=BROAD, stood=True)[zone].bare
     assert not arms({zone: Hand(at, bare=True)}, card=BROAD)[zone].bare  # as behind it, for all that is known
@@ -235,7 +235,7 @@ def beside():
 @pytest.mark.parametrize(("more", "hands"), [((), 1), ((STEADIES,), 2)], ids=["one", "two"])
 def test_two_sleeves_that_lead_to_one_place_are_two_hands_seen_from_behind(beside, zone, more, hands):
     gate, watch = Gate(beside.observer), FoulWatch()
-    built = {z: [place(p) for p in LOW.pieces] for z in "AB"}
+    built = {z: [place_piece(p) for p in LOW.pieces] for z in "AB"}
     for n, world in enumerate((World(), World(built), World(built, {zone: AT_WORK}, None, [(zone, h) for h in more]))):
         gate.look(Frame(beside.sim.render(world, n), n, n / 10))
         seen = watch._hands(*gate.reduced_frame())

@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 import pytest
 
-from calibration.palette import nominal
+from calibration.palette import nominal_palette
 from referee.devices.ports import Frame
 from referee.vision.image.color_lut import label_frame, label_table
 from referee.vision.live.gate import AWAKE_S, REST_S, Gate
@@ -122,7 +122,7 @@ def test_a_hand_that_keeps_still_for_a_minute_is_not_forgotten(rig, built):
 
 def test_skin_of_all_tones_is_no_piece_beside_orange_ones(rig):
     """Of each tone in light and in half shadow hardly anything is taken for paint."""
-    table = label_table(nominal(rig.piece_set), np.array([0.8, 0.8, 0.8]))
+    table = label_table(nominal_palette(rig.piece_set), np.array([0.8, 0.8, 0.8]))
     tones = [(0xE8, 0xBE, 0xA0), (0xD9, 0xA3, 0x83), (0xB9, 0x80, 0x60), (0x7A, 0x4C, 0x34)]
     shades = np.array([[(b * s, g * s, r * s) for s in (1.0, 0.85, 0.7)] for r, g, b in tones]).astype(np.uint8)
     assert (label_frame(shades, table) >= 0).mean() <= 0.1

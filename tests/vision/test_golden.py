@@ -17,7 +17,7 @@ from calibration.mat import detect_mats
 from calibration.quality import rig_quality
 from referee.benchmark.report import confusion_lines, outcome_lines, wrong_lines
 from referee.benchmark.run import Job, Knowledge, jobs, run, run_all, sessions
-from referee.benchmark.scoring import ZoneScore, tally
+from referee.benchmark.scoring import ZoneScore, count_outcomes
 from referee.vision.image.files import read_picture
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "sessions"
@@ -75,7 +75,7 @@ def test_the_bar_of_part_1_is_held_on_every_session():
     work = jobs(sessions([DEVSET if devset else GOLDEN]), Knowledge(), every=2 if devset else 1)
     rows = [row for found in run_all(work, PROCESSES) for row in found]
     table = "\n".join(outcome_lines(rows) + confusion_lines(rows) + wrong_lines(rows))
-    counts = tally(rows)
+    counts = count_outcomes(rows)
     assert counts["right"] >= RIGHT_SHARE * len(rows), table
     assert counts["false accept"] + counts["false reject"] <= WRONG_SHARE * len(rows), table
     right_by_kind = Counter(r.kind for r in rows if r.outcome == "right")

@@ -12,7 +12,7 @@ from referee.kernels.candidates import successors
 from referee.kernels.scans import scan_table
 from referee.vision.search import readings
 from referee.vision.search.beam_search import WIDE, WIDEST, BeamSearch, stock_of
-from referee.vision.search.canvas import Canvas, Reading, coarse, fits, to_build
+from referee.vision.search.canvas import Canvas, Reading, coarse_canvas, fit_readings, to_build
 from referee.vision.search.stances import catalogue
 
 
@@ -60,7 +60,7 @@ def test_a_tower_is_read_with_and_without_its_card(seen, with_card):
 
 
 def test_a_wider_beam_adds_to_a_narrower_one_what_it_would_find_alone(seen):
-    small = coarse(seen[0])
+    small = coarse_canvas(seen[0])
     fresh, grown = BeamSearch(small), BeamSearch(small)
     alone = fresh.search(WIDEST, 60)
     both = grown.search(WIDE, 60) + grown.search(WIDEST, 60)
@@ -70,7 +70,7 @@ def test_a_wider_beam_adds_to_a_narrower_one_what_it_would_find_alone(seen):
 
 def test_loose_pieces_of_an_empty_field_count_once(seen):
     empty = Reading(0.0, np.zeros((0, 5)), 1234.0)
-    assert fits(seen[0], [empty])[0].score == 0.0
+    assert fit_readings(seen[0], [empty])[0].score == 0.0
 
 
 def _drawn(canvas, row):
@@ -102,7 +102,7 @@ def _hung_aslant(canvas, quarters):
 
 @pytest.mark.parametrize("quarters", range(4))
 def test_the_places_of_a_tower_are_looked_at_and_hardly_any_that_show_nothing_of_it(seen, quarters):
-    canvas, rows = coarse(_hung_aslant(seen[0], quarters)), seen[1]
+    canvas, rows = coarse_canvas(_hung_aslant(seen[0], quarters)), seen[1]
     rasterizer.clear(canvas.maps)
     usual = np.flatnonzero(~canvas.cat.rare)
     xs, ys = np.arange(-90.0, 91.0, 6.0), np.arange(-48.0, 49.0, 8.0)

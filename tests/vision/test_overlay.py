@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from calibration.mat import Mats
-from calibration.palette import nominal
+from calibration.palette import nominal_palette
 from cards.build import Build, Piece
 from cards.kinds.height import HeightCard
 from cards.kinds.layout import LayoutCard
@@ -18,7 +18,7 @@ from referee.vision import overlay
 from referee.vision.image.evidence import Evidence
 from referee.vision.image.view import zone_view
 from referee.vision.observer import Judgement, ZoneSight
-from referee.vision.overlay import AMBER, GREEN, RED, draw, outlines
+from referee.vision.overlay import AMBER, GREEN, RED, outlines, with_panel
 from referee.vision.render import lettering
 from referee.vision.render.solids import piece_tags
 
@@ -27,7 +27,7 @@ def judged(rig, frame: np.ndarray, pieces, verdict: Verdict, loose=()) -> Judgem
     """A judgement of zone A as if these pieces had been understood."""
     view = zone_view(frame, rig.camera, rig.poses["A"])
     size = view.image.shape[:2]
-    names = nominal(rig.piece_set).names
+    names = nominal_palette(rig.piece_set).names
     evidence = Evidence(
         names,
         np.zeros((len(names), *size), np.float32),
@@ -70,7 +70,7 @@ def test_hidden_pieces_have_no_outline(rig):
 
 def test_a_right_build_is_drawn_green_and_without_a_cross(rig, tower):
     frame = rig.photograph({"A": tower})
-    drawn = draw(frame, judged(rig, frame, tower, Verdict("match", 0.99)), HeightCard("H02", 1, 2))
+    drawn = with_panel(frame, judged(rig, frame, tower, Verdict("match", 0.99)), HeightCard("H02", 1, 2))
     assert drawn.shape[0] == 720 and drawn.shape[1] > 1280 and drawn.dtype == np.uint8
     picture = drawn[:, :1280]
     assert count(picture, GREEN) > 500 and count(picture, RED) == 0
@@ -80,7 +80,7 @@ def test_a_right_build_is_drawn_green_and_without_a_cross(rig, tower):
 def test_faults_are_marked_red_at_their_piece(rig, tower):
     frame = rig.photograph({"A": tower})
     verdict = Verdict("mismatch", 0.97, (Reason("wrong_place", "the red cylinder stands beside its place", (1,)),))
-    drawn = draw(frame, judged(rig, frame, tower, verdict), LayoutCard("L01", 1, tower))
+    drawn = with_panel(frame, judged(rig, frame, tower, verdict), LayoutCard("L01", 1, tower))
     x, y = rig.pixel("A", 0, 0, 55)
     assert count(drawn[y - 50 : y + 50, x - 50 : x + 50], RED) > 200
     x, y = rig.pixel("A", 0, 0, 8)
@@ -90,7 +90,7 @@ def test_faults_are_marked_red_at_their_piece(rig, tower):
 def test_undecided_is_amber_and_reasons_of_any_script_are_written(rig, tower):
     frame = rig.photograph({"A": tower})
     verdict = Verdict("undecided", 0.6, (Reason("hand", "Hand über dem Feld: größer als 30 %"),), None, "match")
-    drawn = draw(frame, judged(rig, frame, tower, verdict), HeightCard("H02", 1, 2))
+    drawn = with_panel(frame, judged(rig, frame, tower, verdict), HeightCard("H02", 1, 2))
     assert count(drawn[:, :1280], AMBER) > 500
 
 
@@ -105,12 +105,12 @@ def test_a_picture_speaks_the_language_asked_for_and_no_developers_words(rig, to
     frame = rig.photograph({"A": tower})
     why = because("missing_piece", n=1, piece={"color": "blue", "shape": "cube"})
     seen = judged(rig, frame, tower, Verdict("undecided", 0.6, (why,), None, "mismatch"))
-    draw(frame, seen, HeightCard("H02", 1, 2), "de", details=False)
+    with_panel(frame, seen, HeightCard("H02", 1, 2), "de", details=False)
     assert "Karte H02, Wert 1" in written and "A: nicht zu erkennen" in written and "eher falsch, 60 %" in written
     assert "Würfel, blau" in " ".join(written)
     assert not [text for text in written if set(text.lower().split()) & {"nats", "margin", "card", "missing", "note"}]
     written.clear()
-    draw(frame, seen, HeightCard("H02", 1, 2))
+    with_panel(frame, seen, HeightCard("H02", 1, 2))
     assert "Card H02, worth 1" in written and "a note" in written and "nats" in " ".join(written)
 
 
@@ -127,12 +127,12 @@ def test_letters_with_dots_are_drawn_as_such_and_long_words_stay_inside():
 
 def test_nothing_seen_still_gives_a_picture(rig):
     frame = np.zeros((720, 1280, 3), np.uint8)
-    drawn = draw(frame, Judgement({}, 0.1, Mats(rig.camera, {}), ("no mat is in view",)), HeightCard("H02", 1, 2))
+    drawn = with_panel(frame, Judgement({}, 0.1, Mats(rig.camera, {}), ("no mat is in view",)), HeightCard("H02", 1, 2))
     assert drawn.shape[0] == 720 and not drawn[:, :1280].any()
 
 
 def test_the_frame_itself_is_left_alone(rig, tower):
     frame = rig.photograph({"A": tower})
     before = frame.copy()
-    draw(frame, judged(rig, frame, tower, Verdict("match", 0.9)), HeightCard("H02", 1, 2))
+    with_panel(frame, judged(rig, frame, tower, Verdict("match", 0.9)), HeightCard("H02", 1, 2))
     assert (frame == before).all()

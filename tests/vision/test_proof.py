@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 import pytest
 
-from calibration.palette import learn
+from calibration.palette import learn_palette
 from cards.build import Build, Piece
 from cards.pieces import Pose, builtin_piece_set
 from referee.vision.image.view import zone_view
@@ -33,7 +33,7 @@ def proof(rig):
     def of(frame: np.ndarray, ahead: Build, rival: Build | None) -> Proof:
         view = zone_view(frame, rig.camera, rig.poses["A"])
         zone = ZonePixels(view, sheet_white(view, view.image))
-        return proof_of(view, zone.evidence(learn(PIECES, zone.foreground())), PIECES, ahead, rival)
+        return proof_of(view, zone.evidence(learn_palette(PIECES, zone.foreground())), PIECES, ahead, rival)
 
     return of
 

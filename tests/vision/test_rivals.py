@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from calibration.palette import nominal
+from calibration.palette import nominal_palette
 from cards.build import Piece
 from cards.kinds.height import HeightCard
 from cards.kinds.layout import LayoutCard
@@ -18,10 +18,10 @@ from referee.vision.image.view import zone_view
 from referee.vision.observer import Observer
 from referee.vision.search import loose_pieces
 from referee.vision.search.beam_search import BeamSearch
-from referee.vision.search.canvas import Reading, canvas_of, coarse, fits, rescored
+from referee.vision.search.canvas import Reading, canvas_of, coarse_canvas, fit_readings, rescored
 from referee.vision.search.readings import _missing
 from referee.vision.search.stances import catalogue
-from referee.vision.search.storeys import storeys
+from referee.vision.search.storeys import with_storeys
 from referee.vision.verdict.rulings import Rulings
 
 SIDE = Pose(0, "side")
@@ -113,9 +113,9 @@ def test_a_reading_that_is_right_but_far_off_is_no_rival_one_piece_exchanged_is(
     rig = dataclasses.replace(rig, piece_set=ONE_RED)
     view = zone_view(rig.photograph({"A": stacked("bar", "cube")}), rig.camera, rig.poses["A"])
     paper, marker, _ = view.regions
-    palette = nominal(ONE_RED)
+    palette = nominal_palette(ONE_RED)
     evidence = gather_evidence(view, palette, paper_white(view.image, paper & ~marker & view.valid))
-    canvas = coarse(canvas_of(view, evidence, catalogue(ONE_RED, palette.names)))
+    canvas = coarse_canvas(canvas_of(view, evidence, catalogue(ONE_RED, palette.names)))
     cat, card = canvas.cat, ShapesCard("S", 1, (("bar", 1), ("cube", 1)))
 
     def as_read(x: float, *names: str) -> Reading:
@@ -141,19 +141,19 @@ def test_a_tower_is_found_with_a_storey_slid_in_or_taken_away(rig):
     rig = dataclasses.replace(rig, piece_set=ONE_RED)
     view = zone_view(rig.photograph({"A": whole}), rig.camera, rig.poses["A"])
     paper, marker, _ = view.regions
-    palette = nominal(ONE_RED)
+    palette = nominal_palette(ONE_RED)
     evidence = gather_evidence(view, palette, paper_white(view.image, paper & ~marker & view.valid))
-    canvas = coarse(canvas_of(view, evidence, catalogue(ONE_RED, palette.names)))
+    canvas = coarse_canvas(canvas_of(view, evidence, catalogue(ONE_RED, palette.names)))
     cat, foot = canvas.cat, whole[0]
 
     def as_read(*pieces: Piece) -> Reading:
         rows = [
             (cat.index[p.shape, p.color, ONE_RED.shapes[p.shape].canonical(p.pose)], p.x, p.y, p.z, 0) for p in pieces
         ]
-        return fits(canvas, [Reading(0.0, np.array(rows), 0.0)])[0]
+        return fit_readings(canvas, [Reading(0.0, np.array(rows), 0.0)])[0]
 
     lower = as_read(*(dataclasses.replace(p, z=p.z - 20.0, y=p.y + 30.0) for p in whole[1:]))
-    found = storeys(canvas, lower)
+    found = with_storeys(canvas, lower)
     assert max(r.score for r in found) > lower.score + 1000.0
     assert {cat.types[cat.kind[int(s)]][0] for s in found[0].pieces[:, 0]} == {"bar", "arch", "cube"}
     assert found[0].pieces[0, 3] == pytest.approx(foot.z, abs=0.5)
@@ -164,16 +164,16 @@ def test_two_pieces_are_found_where_one_of_their_colour_was_taken_for_both(rig):
     flat, cube = Piece("rectangle", "green", SIDE, 0.0, 0.0, 12.5), Piece("cube", "blue", Pose(), 0.0, 0.0, 65.0)
     view = zone_view(rig.photograph({"A": (flat, dataclasses.replace(flat, z=37.5), cube)}), rig.camera, rig.poses["A"])
     paper, marker, _ = view.regions
-    palette = nominal(PIECES)
+    palette = nominal_palette(PIECES)
     evidence = gather_evidence(view, palette, paper_white(view.image, paper & ~marker & view.valid))
-    canvas = coarse(canvas_of(view, evidence, catalogue(PIECES, palette.names)))
+    canvas = coarse_canvas(canvas_of(view, evidence, catalogue(PIECES, palette.names)))
     cat, camera = canvas.cat, canvas.scene(0.0).camera
     eye = -camera[:, :3].T @ camera[:, 3]
     up = 25.0 * (eye - (0.0, 0.0, 65.0)) / (eye[2] - 65.0)  # as far along the cube's ray as one on its end is higher
     on_end = cat.index["rectangle", "green", PIECES.shapes["rectangle"].canonical(Pose(90, "side"))]
     rows = [(on_end, 0.0, 0.0, 37.5, 0.0), (cat.index["cube", "blue", Pose()], *up[:2], 90.0, 0.0)]
     taken = rescored(canvas, Reading(0.0, np.array(rows), 0.0))
-    best = storeys(canvas, taken)[0]
+    best = with_storeys(canvas, taken)[0]
     assert best.score > taken.score + 1000.0
     names = [cat.types[cat.kind[int(s)]][0] for s in best.pieces[:, 0]]
     assert names == ["rectangle", "rectangle", "cube"]

@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from calibration.palette import nominal
+from calibration.palette import nominal_palette
 from cards.build import Build, Piece
 from cards.kinds.layout import LayoutCard
 from cards.pieces import Pose, builtin_piece_set
@@ -19,7 +19,7 @@ from referee.vision.render.solids import arch_tags, piece_tags
 from referee.vision.search.canvas import Reading
 from referee.vision.search.stances import catalogue
 from referee.vision.verdict.rulings import Rulings
-from referee.vision.verdict.shading import GLOW, THROUGH_ARCH_FACE, glow_of, light_of, rescored_by_shading
+from referee.vision.verdict.shading import GLOW, THROUGH_ARCH_FACE, arch_glow_nats, rescored_by_shading, shading_nats
 
 SIZE = (40, 40)
 LEFT = np.tile(np.arange(SIZE[1]) < SIZE[1] // 2, (SIZE[0], 1))
@@ -43,26 +43,26 @@ def picture(light: np.ndarray, bare: float = -3.0) -> Evidence:
 
 def test_a_step_of_light_is_the_edge_of_two_faces():
     step = picture(np.where(LEFT, -0.8, -1.3))
-    assert light_of(step, TWO, WHERE) > light_of(step, ONE, WHERE) + 200
+    assert shading_nats(step, TWO, WHERE) > shading_nats(step, ONE, WHERE) + 200
 
 
 def test_a_slope_of_light_asks_for_no_second_face():
     slope = picture(np.tile(np.linspace(-0.8, -1.4, SIZE[1]), (SIZE[0], 1)))
-    assert light_of(slope, TWO, WHERE) < light_of(slope, ONE, WHERE) + 25
+    assert shading_nats(slope, TWO, WHERE) < shading_nats(slope, ONE, WHERE) + 25
 
 
 def test_what_looks_like_the_table_is_not_made_better_by_a_face():
     table = picture(np.full(SIZE, -1.0), bare=0.0)
     nothing = np.full(SIZE, -1, np.int32)
-    assert light_of(table, nothing, WHERE) > light_of(table, ONE, WHERE)
-    assert light_of(table, nothing, WHERE & LEFT) == 0.0
+    assert shading_nats(table, nothing, WHERE) > shading_nats(table, ONE, WHERE)
+    assert shading_nats(table, nothing, WHERE & LEFT) == 0.0
 
 
 def test_an_edge_a_pixel_off_costs_little():
     step = picture(np.where(LEFT, -0.8, -1.3))
     beside = np.roll(TWO, 1, axis=1)
     beside[:, 0] = 0
-    assert light_of(step, TWO, WHERE) - light_of(step, beside, WHERE) < 30
+    assert shading_nats(step, TWO, WHERE) - shading_nats(step, beside, WHERE) < 30
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +74,7 @@ def drums(rig):
     view = zone_view(frame, rig.camera, rig.poses["A"])
     white = np.array([0.8, 0.8, 0.8])
     cat = catalogue(pieces, tuple(pieces.colors))
-    return view, gather_evidence(view, nominal(pieces), white), cat, standing
+    return view, gather_evidence(view, nominal_palette(pieces), white), cat, standing
 
 
 def both(drums, ahead: float) -> tuple[list[Reading], LayoutCard]:
@@ -144,7 +144,7 @@ def test_what_is_seen_dark_through_an_arch_may_be_its_glow(opening, glows):
     seen = dataclasses.replace(seen, names=("orange",), gains=np.full((1, *SIZE), 2.0, np.float32))
     faces = np.where(LEFT, 0, THROUGH_ARCH_FACE).astype(np.int32)
     possible = 2.0 * (~LEFT).sum()
-    assert glow_of(seen, bridge, faces) == (pytest.approx(GLOW * possible) if glows else 0.0)
+    assert arch_glow_nats(seen, bridge, faces) == (pytest.approx(GLOW * possible) if glows else 0.0)
 
 
 def test_an_arch_is_seen_through_where_it_is_open(rig):

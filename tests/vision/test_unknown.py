@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from made_cases import of_a_tower
 
-from calibration.palette import LINEAR, features, learn
+from calibration.palette import LINEAR, color_features, learn_palette
 from cards.build import Build
 from cards.kinds.height import HeightCard
 from cards.pieces import builtin_piece_set
@@ -15,7 +15,7 @@ from referee.vision.image.evidence import Evidence, gather_evidence
 from referee.vision.image.unknown import log_shadow, outsized, patches, shadow_tint
 from referee.vision.image.view import ZoneView, zone_view
 from referee.vision.observer import Empty, Observer, ZonePixels, sheet_white
-from referee.vision.overlay import GREEN, PURPLE, draw
+from referee.vision.overlay import GREEN, PURPLE, with_panel
 from referee.vision.verdict.visibility import visibility_of
 
 PIECES = builtin_piece_set()
@@ -44,13 +44,13 @@ def dimmed(rig, frame: np.ndarray, left: float) -> np.ndarray:
 def seen(rig, frame: np.ndarray, empty: np.ndarray | None = None):
     view = zone_view(frame, rig.camera, rig.poses["A"])
     zone = ZonePixels(view, sheet_white(view, view.image), None if empty is None else of_empty(view, empty))
-    return view, gather_evidence(view, learn(PIECES, zone.foreground()), zone.white, zone.table)
+    return view, gather_evidence(view, learn_palette(PIECES, zone.foreground()), zone.white, zone.table)
 
 
 def of_empty(view: ZoneView, empty: np.ndarray) -> Empty:
     there = view.crop(empty)
     white = sheet_white(view, there)
-    return Empty(features(there, white), white, np.zeros(there.shape[:2], bool))
+    return Empty(color_features(there, white), white, np.zeros(there.shape[:2], bool))
 
 
 def doubts(view: ZoneView, evidence: Evidence) -> tuple[str, ...]:
@@ -102,7 +102,7 @@ def test_a_phone_withholds_a_verdict_and_is_marked(rig, tower):
     card = HeightCard("H", 1, 2, 1)
     judgement = Observer(PIECES, rig.camera, empty=rig.photograph()).judge([frame], card, {"A"})
     assert judgement.zones["A"].reasons[0].code == "unknown_object"
-    drawn = draw(frame, judgement, card)
+    drawn = with_panel(frame, judgement, card)
     assert (np.abs(drawn.astype(int) - PURPLE).max(-1) < 12).sum() > 200
     assert (np.abs(drawn.astype(int) - GREEN).max(-1) < 12).sum() < 20, "nothing was found right of an undecided build"
 
@@ -146,6 +146,6 @@ def test_a_room_that_outshines_a_shadowed_sheet_is_no_mirror_image(rig, tower):
     shadowed = np.searchsorted(LINEAR, LINEAR[frame] * lit_by).clip(0, 255).astype(np.uint8)
     view = zone_view(shadowed, rig.camera, rig.poses["A"])
     zone = ZonePixels(view, sheet_white(view, view.image), of_empty(view, empty))
-    evidence = zone.evidence(learn(PIECES, zone.foreground()))
+    evidence = zone.evidence(learn_palette(PIECES, zone.foreground()))
     beside = view.valid & ~view.regions[0]
     assert evidence.known[beside].mean() > 0.9

@@ -28,10 +28,10 @@ from staged import DECK, Rig, Stage, rig
 
 from referee.match.commands import CameraVerdict
 from referee.match.verdict import zone_verdict
-from referee.session.field_previews import around, around_build
-from referee.simulator.meshes import place
+from referee.session.field_previews import crop_around_build, crop_around_zones
+from referee.simulator.meshes import place_piece
 from referee.vision.observer import Judgement
-from referee.vision.overlay import marked
+from referee.vision.overlay import with_marks
 from referee.web import create_app, serve
 
 PICTURE = Path(__file__).parents[1] / "golden" / "board.jpg"
@@ -84,14 +84,14 @@ class JudgedSession(FakeSession):
 
     def picture(self, name: str) -> bytes:
         """What was judged, with the marks: both fields, or for ``build/…`` that build alone."""
-        drawn = marked(self.frame, self.judgement, None)
-        left, top, right, bottom = around(self.judgement, drawn.shape[:2])
+        drawn = with_marks(self.frame, self.judgement, None)
+        left, top, right, bottom = crop_around_zones(self.judgement, drawn.shape[:2])
         if name.startswith("build/"):
             (left, top, right, bottom), _ = self._cut()
         return cv2.imencode(".jpg", drawn[top:bottom, left:right], [cv2.IMWRITE_JPEG_QUALITY, 95])[1].tobytes()
 
     def _cut(self):
-        return around_build(self.judgement, "A", self.frame.shape[:2])
+        return crop_around_build(self.judgement, "A", self.frame.shape[:2])
 
     def _builds(self) -> dict:
         width, height = (SCALE_MM * round(mm / SCALE_MM) for mm in self._cut()[1])
@@ -104,7 +104,7 @@ def judged(at: Rig) -> tuple[np.ndarray, Judgement]:
     top, bridge = stage.card.pieces[-1], stage.card.pieces[3]
     height = at.table.piece_set.shapes[top.shape].size(top.pose)[2]
     stands = bridge.z + at.table.piece_set.shapes[bridge.shape].size(bridge.pose)[2] / 2 + height / 2
-    build = [place(p) for p in (*stage.card.pieces[:-1], top.at(x=bridge.x + 16, z=stands))]
+    build = [place_piece(p) for p in (*stage.card.pieces[:-1], top.at(x=bridge.x + 16, z=stands))]
     frame = at.picture(stage.world(build), 1)
     return frame, at.observer.judge([frame], stage.card, ("A",))
 

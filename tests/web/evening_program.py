@@ -15,7 +15,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from calibration.palette import nominal
+from calibration.palette import nominal_palette
 from cards.build import Build
 from cards.deck import builtin_deck
 from cards.pieces import builtin_piece_set
@@ -61,7 +61,7 @@ class ToldObserver:
     camera, empty = None, np.zeros((90, 160, 3), np.uint8)
 
     def __init__(self, pieces) -> None:
-        self.piece_set, self.palette, self.markers = pieces, nominal(pieces), {}
+        self.piece_set, self.palette, self.markers = pieces, nominal_palette(pieces), {}
 
     def look(self, frame):
         return SimpleNamespace(poses={}, doubtful=(), camera=None)

@@ -14,7 +14,7 @@ from tempfile import mkdtemp
 import cv2
 import numpy as np
 
-from calibration.palette import nominal
+from calibration.palette import nominal_palette
 from cards.deck import builtin_deck
 from cards.pieces import builtin_piece_set
 from referee.devices.box_keyboard import KeysBox
@@ -60,7 +60,7 @@ class FakeObserver:
     """Learns nothing, but remembers that it was asked to."""
 
     def __init__(self, piece_set) -> None:
-        self.camera, self.palette, self.asked = None, nominal(piece_set), []
+        self.camera, self.palette, self.asked = None, nominal_palette(piece_set), []
         self.empty, self.markers = None, {}
 
     def learn_empty(self, image) -> None:

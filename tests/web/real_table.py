@@ -15,15 +15,15 @@ from referee.commands.play import AT_A_TABLE
 from referee.devices.ports import SystemClock
 from referee.journal.journal import Journal
 from referee.session.session import Equipment, Session
-from referee.simulator.build_plans import apart
-from referee.simulator.meshes import place
+from referee.simulator.build_plans import spread_set
+from referee.simulator.meshes import place_piece
 from referee.simulator.players import FAST_PLAYER
 from referee.simulator.rig import SimulatedTable, Staging
 from referee.simulator.table import World
 from referee.vision.live.gate import Gate
 from referee.vision.live.gate_history import GateHistory
 from referee.vision.observer import Observer
-from referee.vision.overlay import marked
+from referee.vision.overlay import with_marks
 
 STEADY, CLUMSY = replace(FAST_PLAYER, errs=0.0, falls=0.0), replace(FAST_PLAYER, errs=1.0, falls=0.0)
 """Players who build what the card shows, and players who err every time."""
@@ -73,7 +73,7 @@ class RealTable:
 
     def stage_colors(self) -> None:
         """Every piece of the set apart from the others in both fields."""
-        standing = [place(p) for p in apart(self.session.piece_set)]
+        standing = [place_piece(p) for p in spread_set(self.session.piece_set)]
         self.rig._photo(World({"A": standing, "B": standing}))
 
     def stage_play(self) -> None:
@@ -106,7 +106,7 @@ def real_table(folder: Path, seed: int = 3, rules=AT_A_TABLE) -> Iterator[RealTa
                 rules=rules,
                 data_dir=folder,
                 simulated=True,
-                draw=lambda frame, judgement, card: marked(frame, judgement, language=None),
+                draw=lambda frame, judgement, card: with_marks(frame, judgement, language=None),
             )
         )
         session.start()

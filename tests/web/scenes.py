@@ -12,7 +12,7 @@ import practising
 from fake_session import MISSING, FakeSession
 
 from referee.match.commands import BeginJudging, DrawCard, Foul, NextDuel, OpenReview, Overrule, Ready
-from referee.match.foul import FoulProposal, seen_foul
+from referee.match.foul import FoulProposal, foul_sentence
 from referee.recording import load_attempt
 from referee.recording.folder import write_json
 from referee.review.timeline import CACHE, _key
@@ -85,7 +85,7 @@ def proposed(session: FakeSession) -> None:
     building(session)
     for kind, zone, at_s in (("second_hand", "A", 3.2), ("shaken", "B", 7.9)):
         seen = FoulProposal(kind, zone, at_s, 0.9, zone if kind == "second_hand" else None)
-        session.command(Foul(session.state.seats[zone], seen_foul(kind, zone), "camera", seen=seen))
+        session.command(Foul(session.state.seats[zone], foul_sentence(kind, zone), "camera", seen=seen))
 
 
 def right(session: FakeSession) -> None:

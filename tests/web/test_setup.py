@@ -12,7 +12,7 @@ from fake_session import FakeSession, table_picture
 from calibration.camera import CameraModel, load_camera
 from calibration.errors import BadCamera
 from calibration.lens import charuco_board
-from calibration.palette import nominal
+from calibration.palette import nominal_palette
 from cards.pieces import builtin_piece_set
 from cards.sentences import sentence
 from referee.devices.ports import Frame
@@ -79,7 +79,7 @@ def test_without_a_camera_file_the_lens_fails_and_says_so():
 
 
 def test_colours_that_were_not_seen_fail_and_alike_ones_are_measured():
-    palette = nominal(builtin_piece_set())
+    palette = nominal_palette(builtin_piece_set())
     seen, apart = rig_checks.color_numbers(palette, 1000)
     assert not seen.passed and apart.value > 2
 
@@ -96,7 +96,7 @@ def test_every_number_and_hint_has_a_text(language):
     numbers = [
         *rig_checks.mats_numbers(table_picture(), None),
         *rig_checks.lens_numbers(None, table_picture()),
-        *rig_checks.color_numbers(nominal(builtin_piece_set()), 1),
+        *rig_checks.color_numbers(nominal_palette(builtin_piece_set()), 1),
         *rig_checks.board_numbers([], None),
         rig_checks.sizes_number(1.0),
         Number("error", 2, None, 0.8),

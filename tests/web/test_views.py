@@ -23,12 +23,12 @@ from referee.match.commands import (
     Ready,
     Undo,
 )
-from referee.match.foul import FoulProposal, seen_foul
+from referee.match.foul import FoulProposal, foul_sentence
 from referee.match.house_rules import HouseRules
 from referee.match.verdict import zone_verdict
 from referee.web.i18n.texts import translate
 from referee.web.pages import board, console
-from referee.web.views import opposite, why
+from referee.web.views import opposite_ruling, why
 
 
 def shown(page, session, app, lang: str = "en") -> str:
@@ -222,7 +222,7 @@ def test_reasons_of_every_kind_have_words(reason, said):
 def test_what_a_device_said_of_a_foul_is_said_in_the_readers_language(app, session, sanction):
     building(session)
     seen = FoulProposal("second_hand", "A", 3.2, 0.9, "A")
-    session.command(Foul(session.state.seats["A"], seen_foul("second_hand", "A"), "camera", seen=seen))
+    session.command(Foul(session.state.seats["A"], foul_sentence("second_hand", "A"), "camera", seen=seen))
 
     def page(path: str, lang: str) -> str:
         return html.unescape(app.test_client().get(f"{path}?lang={lang}").text)
@@ -252,10 +252,10 @@ def test_a_dead_heat_is_ruled_build_by_build(app, session):
 
 def test_overruling_begins_with_what_would_change_the_result(app, session):
     wrong(session)
-    assert opposite(session.state.duel.to_json()) == "match"
+    assert opposite_ruling(session.state.duel.to_json()) == "match"
     assert '"ruling": "match"' in html.unescape(app.test_client().get("/referee").text)
-    assert opposite({"callers": ["A", "B"]}) == "award_A"
-    assert opposite({"callers": ["A"], "award": "Ann", "seats": {"A": "Ann"}}) == "mismatch"
+    assert opposite_ruling({"callers": ["A", "B"]}) == "award_A"
+    assert opposite_ruling({"callers": ["A"], "award": "Ann", "seats": {"A": "Ann"}}) == "mismatch"
 
 
 def test_the_margin_and_the_other_readings_stand_beside_the_verdict(app, session):

@@ -19,7 +19,7 @@ from cards.build import Build, Piece, bottom, rest_height, shape_of, top
 from cards.card import Card
 from cards.contact import overlapping
 from cards.errors import BadCard
-from cards.generate import CAP_KINDS, all_pieces, erect
+from cards.generate import CAP_KINDS, all_pieces, erect_build
 from cards.kinds.height import HeightCard
 from cards.kinds.layout import LayoutCard
 from cards.kinds.organ_pipes import OrganCard
@@ -205,7 +205,7 @@ def _ground(card, pieces, built, rng) -> Iterator[Pieces | None]:
     if len(keys) < 4:
         return
     for _ in range(12):
-        made = erect(pieces, keys, rng, 3, loose=True)
+        made = erect_build(pieces, keys, rng, 3, loose=True)
         whole = made and len(Build(pieces, made).structures) == 1
         yield made if whole and sum(bottom(pieces, p) < 0.5 for p in made) == 3 else None
 

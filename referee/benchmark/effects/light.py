@@ -10,12 +10,12 @@ from calibration.palette import LINEAR
 from referee.benchmark.effects.scene import Inputs, Truth
 
 
-def linear(image: np.ndarray) -> np.ndarray:
+def linear_light(image: np.ndarray) -> np.ndarray:
     """(h, w, 3) float32 light, 1 at full scale, of sRGB bytes."""
     return LINEAR[image]
 
 
-def encoded(light: np.ndarray) -> np.ndarray:
+def srgb_bytes(light: np.ndarray) -> np.ndarray:
     """sRGB bytes of light; what is beyond full scale is clipped."""
     return _TO_BYTES[(np.clip(light, 0.0, 1.0) * np.float32(SRGB_TABLE_STEPS) + np.float32(0.5)).astype(np.uint16)]
 
@@ -34,18 +34,18 @@ _TO_BYTES = _bytes_of(np.arange(SRGB_TABLE_STEPS + 1) / SRGB_TABLE_STEPS)
 
 def exposure(frame: np.ndarray, stops: float) -> np.ndarray:
     """The picture exposed so many stops more."""
-    return encoded(linear(frame) * 2.0**stops)
+    return srgb_bytes(linear_light(frame) * 2.0**stops)
 
 
 def veil(frame: np.ndarray, strength: float) -> np.ndarray:
     """Stray light in the lens: so much of the whole picture's light over all of it, and its own neighbourhood's."""
-    light = linear(frame)
+    light = linear_light(frame)
     small = cv2.GaussianBlur(cv2.resize(light, None, fx=0.125, fy=0.125, interpolation=cv2.INTER_AREA), (0, 0), 12)
     near = cv2.resize(small, frame.shape[1::-1], interpolation=cv2.INTER_LINEAR)
-    return encoded(light * (1 - strength / 2) + strength * (0.6 * near + 0.6 * light.mean((0, 1))))
+    return srgb_bytes(light * (1 - strength / 2) + strength * (0.6 * near + 0.6 * light.mean((0, 1))))
 
 
-def spot(shape: tuple[int, int], at: np.ndarray, size_px: tuple[float, float], turn_deg: float) -> np.ndarray:
+def light_spot(shape: tuple[int, int], at: np.ndarray, size_px: tuple[float, float], turn_deg: float) -> np.ndarray:
     """(h, w) float32: an elliptic patch of light, 1 in its middle, with a bright core and a wide foot."""
     y, x = np.mgrid[: shape[0], : shape[1]].astype(np.float32)
     c, s = np.cos(np.radians(turn_deg)), np.sin(np.radians(turn_deg))
@@ -56,14 +56,16 @@ def spot(shape: tuple[int, int], at: np.ndarray, size_px: tuple[float, float], t
 
 def glare(frame: np.ndarray, at: np.ndarray, size_px: tuple[float, float], turn_deg: float, peak: float) -> np.ndarray:
     """A lamp's mirror image: light added in a spot, ``peak`` full scales in its middle, a little warm."""
-    added = peak * spot(frame.shape[:2], at, size_px, turn_deg)[..., None] * np.array([0.94, 0.99, 1.0], np.float32)
-    return encoded(linear(frame) + added)
+    added = (
+        peak * light_spot(frame.shape[:2], at, size_px, turn_deg)[..., None] * np.array([0.94, 0.99, 1.0], np.float32)
+    )
+    return srgb_bytes(linear_light(frame) + added)
 
 
 def shadow(frame: np.ndarray, where: np.ndarray, depth: float) -> np.ndarray:
     """Where (h, w, 0..1) a shadow falls only the share ``depth`` of the light is left, a little bluer."""
     left = 1.0 - where[..., None] * (1.0 - depth * np.array([1.08, 1.0, 0.94], np.float32))
-    return encoded(linear(frame) * left)
+    return srgb_bytes(linear_light(frame) * left)
 
 
 def shadow_edge(
@@ -97,7 +99,7 @@ def motion(frame: np.ndarray, length_px: float, turn_deg: float) -> np.ndarray:
     step = np.array([np.cos(np.radians(turn_deg)), np.sin(np.radians(turn_deg))]) * middle
     start, end = ([round(float(v)) for v in (middle, middle) + k * step] for k in (-1, 1))
     cv2.line(kernel, start, end, 1.0, 1, cv2.LINE_AA)
-    return encoded(cv2.filter2D(linear(frame), -1, kernel / kernel.sum()))
+    return srgb_bytes(cv2.filter2D(linear_light(frame), -1, kernel / kernel.sum()))
 
 
 def jpeg(frame: np.ndarray, quality: int) -> np.ndarray:
@@ -110,18 +112,18 @@ def jpeg(frame: np.ndarray, quality: int) -> np.ndarray:
 
 def white_balance(frame: np.ndarray, warmth: float) -> np.ndarray:
     """Red gained and blue lost by this share (below zero the other way): another white than while calibrating."""
-    return encoded(linear(frame) * np.array([1.0 - warmth, 1.0, 1.0 + warmth], np.float32))
+    return srgb_bytes(linear_light(frame) * np.array([1.0 - warmth, 1.0, 1.0 + warmth], np.float32))
 
 
 def hdr(frame: np.ndarray, strength: float) -> np.ndarray:
     """A phone's tone mapping: shadows lifted along a logarithm, local contrast raised; hue kept."""
-    light = linear(frame)
+    light = linear_light(frame)
     grey = light.mean(2) + 1e-4
     k = 1.0 + 14.0 * strength
     lifted = np.log1p(k * grey) / np.log1p(k)
     around = cv2.GaussianBlur(lifted, (0, 0), frame.shape[1] / 30)
     local = np.clip(lifted * np.power(np.maximum(lifted, 1e-3) / np.maximum(around, 1e-3), 0.25 * strength), 0, 1)
-    return encoded(light * (local / grey)[..., None] ** (0.35 + 0.25 * strength))
+    return srgb_bytes(light * (local / grey)[..., None] ** (0.35 + 0.25 * strength))
 
 
 def saturation(frame: np.ndarray, factor: float) -> np.ndarray:
@@ -141,5 +143,5 @@ def paper_light(inputs: Inputs, truth: Truth) -> np.ndarray:
     points = truth.pixels(np.stack([x.ravel(), y.ravel(), np.zeros(x.size)], 1)).round().astype(int)
     h, w = inputs.frame.shape[:2]
     inside = [(u, v) for u, v in points if 0 <= u < w and 0 <= v < h]
-    seen = linear(np.array([inputs.frame[v, u] for u, v in inside] or [(200, 200, 200)], np.uint8))
+    seen = linear_light(np.array([inputs.frame[v, u] for u, v in inside] or [(200, 200, 200)], np.uint8))
     return np.maximum(np.percentile(seen, 75, axis=0), 0.05)

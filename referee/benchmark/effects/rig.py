@@ -12,7 +12,7 @@ from calibration.mat import SHEET
 from referee.benchmark.effects.scene import Inputs, Truth
 from referee.errors import BadImage
 from referee.vision.image.files import read_picture
-from referee.vision.search.sizes import resized
+from referee.vision.search.sizes import scaled_set
 
 
 def bump(inputs: Inputs, truth: Truth, px: float, rng: np.random.Generator) -> Inputs:
@@ -75,20 +75,20 @@ def _fitting(image: np.ndarray | None, inputs: Inputs) -> np.ndarray | None:
 
 def wrong_sizes(inputs: Inputs, truth: Truth, percent: float, rng: np.random.Generator) -> Inputs:
     """A piece file whose lengths are all wrong by so much."""
-    return dataclasses.replace(inputs, piece_set=resized(inputs.piece_set, 1 + percent / 100))
+    return dataclasses.replace(inputs, piece_set=scaled_set(inputs.piece_set, 1 + percent / 100))
 
 
-def turned(inputs: Inputs, truth: Truth, degrees: int, rng: np.random.Generator) -> Inputs:
+def turned_camera(inputs: Inputs, truth: Truth, degrees: int, rng: np.random.Generator) -> Inputs:
     """The camera hangs upside down or on its side; the aids were taken upright."""
     return dataclasses.replace(inputs, frame=np.ascontiguousarray(np.rot90(inputs.frame, degrees // 90)))
 
 
-def mirrored(inputs: Inputs, truth: Truth, level: str, rng: np.random.Generator) -> Inputs:
+def mirrored_picture(inputs: Inputs, truth: Truth, level: str, rng: np.random.Generator) -> Inputs:
     """A selfie camera's mirror image."""
     return dataclasses.replace(inputs, frame=np.ascontiguousarray(inputs.frame[:, ::-1]))
 
 
-def garbled(inputs: Inputs, truth: Truth, count: int, rng: np.random.Generator) -> Inputs:
+def garbled_file(inputs: Inputs, truth: Truth, count: int, rng: np.random.Generator) -> Inputs:
     """The file came with so many wrong bytes in it. Raises BadImage where the reader refuses it."""
     _, data = cv2.imencode(".jpg", inputs.frame, [cv2.IMWRITE_JPEG_QUALITY, 92])
     data = data.ravel().copy()

@@ -10,7 +10,7 @@ from typing import Self
 import cv2
 import numpy as np
 
-from referee.benchmark.effects.light import encoded, linear
+from referee.benchmark.effects.light import linear_light, srgb_bytes
 from referee.benchmark.effects.scene import Truth
 
 LAMP = np.array([0.35, -0.25, 0.9])
@@ -168,7 +168,7 @@ def _blended(under: np.ndarray, light: np.ndarray, cover: np.ndarray) -> np.ndar
     near = cv2.GaussianBlur(np.where(cover[..., None], light, 0).astype(np.float32), (0, 0), 1.2)
     spread = near / (cv2.GaussianBlur(cover.astype(np.float32), (0, 0), 1.2)[..., None] + 1e-4)
     filled = np.where(cover[..., None], light, spread)
-    return encoded(linear(under) * (1 - alpha) + filled * alpha)
+    return srgb_bytes(linear_light(under) * (1 - alpha) + filled * alpha)
 
 
 def _shaded_table(frame: np.ndarray, truth: Truth, centres: np.ndarray, radii: np.ndarray) -> np.ndarray:
@@ -187,7 +187,7 @@ def _shaded_table(frame: np.ndarray, truth: Truth, centres: np.ndarray, radii: n
     for spot in spots:
         window.filled(cv2.convexHull(spot.round().astype(np.int32)), 1.0, dark)
     dark = _off_pieces(truth, window, _blurred(dark, sigma))
-    return window.pasted(frame, encoded(linear(window.of(frame)) * (1 - 0.45 * dark[..., None])))
+    return window.pasted(frame, srgb_bytes(linear_light(window.of(frame)) * (1 - 0.45 * dark[..., None])))
 
 
 def _blurred(mask: np.ndarray, sigma: float) -> np.ndarray:
@@ -242,9 +242,9 @@ def _flat_layer(
     for hull, nearer in truth.hulls:
         if nearer < depth + 25.0:
             window.filled(hull, 0.0, alpha)
-    under = linear(window.of(frame))
+    under = linear_light(window.of(frame))
     return window.pasted(
-        frame, encoded(under * (1 - alpha[..., None]) + light / PAPER_ALBEDO * paper * alpha[..., None])
+        frame, srgb_bytes(under * (1 - alpha[..., None]) + light / PAPER_ALBEDO * paper * alpha[..., None])
     )
 
 
@@ -298,4 +298,4 @@ def _painted_face(frame: np.ndarray, truth: Truth, face: np.ndarray, light: np.n
         if nearer < depth:
             window.filled(hull, 0.0, cover)
     alpha = cv2.GaussianBlur(cover, (0, 0), 0.7)[..., None]
-    return window.pasted(frame, encoded(linear(window.of(frame)) * (1 - alpha) + light * alpha))
+    return window.pasted(frame, srgb_bytes(linear_light(window.of(frame)) * (1 - alpha) + light * alpha))

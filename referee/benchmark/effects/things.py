@@ -10,7 +10,7 @@ import numpy as np
 
 from calibration.markers import MARKER_CENTRES
 from calibration.mat import FIELD
-from referee.benchmark.effects.light import linear, paper_light
+from referee.benchmark.effects.light import linear_light, paper_light
 from referee.benchmark.effects.scene import Inputs, Truth
 from referee.benchmark.effects.solids import Body, Box, capsule, draw_body, draw_box, lay_flat
 
@@ -21,10 +21,10 @@ PLACES = ("beside", "behind", "before")
 
 def _albedo(code: str) -> np.ndarray:
     bgr = np.array([[[int(code[k : k + 2], 16) for k in (5, 3, 1)]]], np.uint8)
-    return linear(bgr)[0, 0].astype(float)
+    return linear_light(bgr)[0, 0].astype(float)
 
 
-def target(truth: Truth, place: str, gap_mm: float, rng: np.random.Generator) -> np.ndarray:
+def place_beside_build(truth: Truth, place: str, gap_mm: float, rng: np.random.Generator) -> np.ndarray:
     """(2,) mm beside the build where there is more room, behind it or before it as the camera sees it."""
     x0, x1, y0, y1, _ = truth.extent
     middle = np.array([(x0 + x1) / 2, (y0 + y1) / 2])
@@ -85,7 +85,7 @@ def _thumb(knuckles, wrist, ahead, side, up, skin) -> Body:
 
 def hand(inputs: Inputs, truth: Truth, place: str, rng: np.random.Generator) -> np.ndarray:
     """A hand that reaches into the field from the player's side."""
-    at = target(truth, place, 38.0, rng)
+    at = place_beside_build(truth, place, 38.0, rng)
     tip = np.array([*at, rng.uniform(8, 0.5 * truth.extent[4] + 15)])
     curls = tuple(rng.uniform(0.1, 0.5) + 0.05 * k for k in range(4))
     return _drawn(inputs, truth, hand_body(tip, _from_player(rng), curls, rng), rng)
@@ -93,14 +93,14 @@ def hand(inputs: Inputs, truth: Truth, place: str, rng: np.random.Generator) -> 
 
 def finger(inputs: Inputs, truth: Truth, place: str, rng: np.random.Generator) -> np.ndarray:
     """A hand further out, its pointing finger stretched into the field."""
-    at = target(truth, place, 16.0, rng)
+    at = place_beside_build(truth, place, 16.0, rng)
     tip = np.array([*at, rng.uniform(8, 30)])
     return _drawn(inputs, truth, hand_body(tip, _from_player(rng), (0.08, 0.95, 1.0, 1.0), rng), rng)
 
 
 def tongs(inputs: Inputs, truth: Truth, place: str, rng: np.random.Generator) -> np.ndarray:
     """Wooden or steel tongs, two arms that meet outside the field, held by a hand there."""
-    at = target(truth, place, 18.0, rng)
+    at = place_beside_build(truth, place, 18.0, rng)
     tip = np.array([*at, rng.uniform(10, 0.6 * truth.extent[4] + 15)])
     toward = _from_player(rng)
     steel = rng.random() < 0.4
@@ -160,7 +160,7 @@ def phone_picture(rng: np.random.Generator, lit: bool) -> np.ndarray:
 
 def phone(inputs: Inputs, truth: Truth, level: str, rng: np.random.Generator) -> np.ndarray:
     """A phone on the mat: over the field's edge, or all in the field beside the build, dark or lit."""
-    at = target(truth, "beside", 46.0, rng)
+    at = place_beside_build(truth, "beside", 46.0, rng)
     if level == "edge":
         at = np.array([np.sign(at[0]) * (FIELD[0] + 12), at[1]])
     corners = _quad(at, 72, 150, rng.uniform(-20, 20))
@@ -172,7 +172,7 @@ def coin(inputs: Inputs, truth: Truth, count: int, rng: np.random.Generator) -> 
     frame, light = inputs.frame, paper_light(inputs, truth)
     for k in range(count):
         face = _coin_picture(rng)
-        at = target(truth, "beside", 22.0 + 27 * k, rng) + rng.uniform(-6, 6, 2) * (0, 3)
+        at = place_beside_build(truth, "beside", 22.0 + 27 * k, rng) + rng.uniform(-6, 6, 2) * (0, 3)
         frame = lay_flat(frame, truth, face, _quad(at, 24, 24, rng.uniform(0, 360)), 2.0, light)
     return frame
 
@@ -187,7 +187,7 @@ def _coin_picture(rng: np.random.Generator) -> np.ndarray:
 
 def pen(inputs: Inputs, truth: Truth, level: str, rng: np.random.Generator) -> np.ndarray:
     """A pen beside the build, or before it."""
-    at = target(truth, level, 24.0, rng)
+    at = place_beside_build(truth, level, 24.0, rng)
     angle = np.radians(rng.uniform(65, 115) if level == "beside" else rng.uniform(-15, 15))
     along = np.array([np.cos(angle), np.sin(angle), 0])
     a, b = (np.array([*at, 5.0]) + k * along for k in (-70, 45))

@@ -28,7 +28,7 @@ BOARDS = {
 }
 
 
-def image(board: str) -> Path:
+def firmware_image(board: str) -> Path:
     """The firmware for a board."""
     return Path(__file__).parent / f"button_box_{BOARDS[board].image}.hex"
 
@@ -37,10 +37,10 @@ def avrdude_words(port: str, board: str) -> list[str]:
     """The command that writes and verifies the firmware; -D, because a bootloader erases page by page."""
     b = BOARDS[board]
     options = ["-p", b.part, "-c", b.programmer, "-P", port, "-b", str(b.baud), "-D"]
-    return ["avrdude", *options, "-U", f"flash:w:{image(board)}:i"]
+    return ["avrdude", *options, "-U", f"flash:w:{firmware_image(board)}:i"]
 
 
-def send(port: str, board: str) -> None:
+def upload_firmware(port: str, board: str) -> None:
     """Write the firmware. Raises DeviceLost with avrdude's last words."""
     try:
         done = subprocess.run(avrdude_words(port, board), capture_output=True, text=True, check=False)

@@ -18,7 +18,7 @@ from cards.sentences import sentence
 from referee.core import Data, EventBatch, refuse_if
 from referee.errors import IllegalCommand
 from referee.games import core
-from referee.games.core import UNKNOWN, GameCommand, Pile, Rules, Setup, Table, Tower, hidden, new_pile, put
+from referee.games.core import UNKNOWN, GameCommand, Pile, Rules, Setup, Table, Tower, hidden_hand, new_pile, with_item
 
 CITIES = range(1, 7)
 SITES = range(1, 10)
@@ -154,7 +154,7 @@ def owner(tower: Tower, even: str = "topmost") -> int | None:
     return None if len(set(best)) > 1 and even == "nobody" else best[0]
 
 
-def needed(tower: Tower, seat: int) -> int:
+def least_stone_height(tower: Tower, seat: int) -> int:
     """How high a stone of that seat must be at least to go onto the tower; above 4: it is safe."""
     if not tower:
         return 1
@@ -191,12 +191,12 @@ def create(setup: Setup, deal: Mapping[str, Any]) -> City:
     """The table after the deal."""
     stones = tuple(h for h, count in zip(HEIGHTS, setup.rules.stone_mix, strict=True) for _ in range(count))
     count = len(setup.players)
-    return City(**core.dealt(setup, deal), phase="picking", stock=(stones,) * count, picked=((),) * count)
+    return City(**core.dealt_fields(setup, deal), phase="picking", stock=(stones,) * count, picked=((),) * count)
 
 
 def refusal_to_place(state: City, seat: int, stone: int, site: int, city: int) -> str:
     """Why that stone may not go there, card and turn apart; empty when it may."""
-    need = needed(state.tower(city, site), seat)
+    need = least_stone_height(state.tower(city, site), seat)
     if need > max(HEIGHTS):
         return sentence("game.safe", height=need)
     return sentence("game.stone_low", height=need) if stone < need else ""
@@ -206,7 +206,7 @@ def places(state: City, seat: int) -> Iterator[tuple[int, int, int]]:
     """Every (stone, site, city) that the known cards of the hand allow."""
     for card in sorted(set(state.hands[seat]) - {UNKNOWN}):
         for city in CITIES:
-            need = needed(state.tower(city, int(card)), seat)
+            need = least_stone_height(state.tower(city, int(card)), seat)
             yield from ((stone, int(card), city) for stone in sorted(set(state.picked[seat])) if stone >= need)
 
 
@@ -238,14 +238,14 @@ COMMANDS: tuple[type[GameCommand], ...] = (PickStones, PlayStone, GiveUpStone)
 def _picked(state: City, data: Data) -> City:
     seat, stones = data["seat"], Counter[int](data["stones"])
     rest = tuple(sorted((Counter(state.stock[seat]) - stones).elements()))
-    picked = put(state.picked, seat, tuple(data["stones"]))
+    picked = with_item(state.picked, seat, tuple(data["stones"]))
     phase = "playing" if all(picked) else "picking"
-    return replace(state, stock=put(state.stock, seat, rest), picked=picked, phase=phase)
+    return replace(state, stock=with_item(state.stock, seat, rest), picked=picked, phase=phase)
 
 
 def _used(state: City, seat: int, stone: int) -> tuple[tuple[int, ...], ...]:
     at = state.picked[seat].index(stone)
-    return put(state.picked, seat, state.picked[seat][:at] + state.picked[seat][at + 1 :])
+    return with_item(state.picked, seat, state.picked[seat][:at] + state.picked[seat][at + 1 :])
 
 
 def _placed(state: City, data: Data) -> City:
@@ -256,7 +256,7 @@ def _placed(state: City, data: Data) -> City:
         picked=_used(state, seat, stone),
         hands=state.hands_without(seat, (card,)),
         discard=(*state.discard, card),
-        towers=put(state.towers, at, (*state.towers[at], (seat, stone))),
+        towers=with_item(state.towers, at, (*state.towers[at], (seat, stone))),
     )
 
 
@@ -265,7 +265,7 @@ def _given_up(state: City, data: Data) -> City:
     return replace(
         state,
         picked=_used(state, seat, stone),
-        hands=put(state.hands, seat, ()),
+        hands=with_item(state.hands, seat, ()),
         discard=(*state.discard, *state.hands[seat]),
         aside=(*state.aside, (seat, stone)),
     )
@@ -309,7 +309,7 @@ def view(state: City, seat: int | None) -> dict[str, Any]:
         "towers": towers,
         "picked": [list(p) if open_now or n == seat else len(p) * [0] for n, p in enumerate(state.picked)],
         "stock": [list(s) if open_now or n == seat else len(s) * [0] for n, s in enumerate(state.stock)],
-        "hands": [hidden(hand, n, seat) for n, hand in enumerate(state.hands)],
+        "hands": [hidden_hand(hand, n, seat) for n, hand in enumerate(state.hands)],
         "deck": len(state.deck),
         "scored": [[dict(row) for row in rows] for rows in state.rounds],
     }

@@ -16,7 +16,7 @@ from cards.sentences import sentence
 from referee.core import Data, EventBatch, refuse_if
 from referee.errors import IllegalCommand
 from referee.games import core
-from referee.games.core import UNKNOWN, GameCommand, Pile, Rules, Setup, Table, put
+from referee.games.core import UNKNOWN, GameCommand, Pile, Rules, Setup, Table, with_item
 
 NUMBERS = tuple(str(n) for n in range(1, 9))
 SUM = 9
@@ -229,7 +229,7 @@ class DiscardMilkshake(GameCommand):
 def create(setup: Setup, deal: Mapping[str, Any]) -> Nine:
     """The table after the deal, the youngest's first card drawn."""
     count = len(setup.players)
-    given = core.dealt(setup, deal)
+    given = core.dealt_fields(setup, deal)
     return Nine(**given, phase="playing", towers=((),) * count, milkshakes=(False,) * count, acted=True)
 
 
@@ -246,36 +246,36 @@ def _built(state: Nine, data: Data) -> Nine:
     seat, cards, values = data["seat"], data["cards"], data["values"]
     storey = Storey((cards[0], cards[1]), (values[0], values[1]))
     state = _spent(state, seat, *data["from_hand"])
-    return replace(state, towers=put(state.towers, seat, (*state.towers[seat], storey)))
+    return replace(state, towers=with_item(state.towers, seat, (*state.towers[seat], storey)))
 
 
 def _top_gone(state: Nine, data: Data) -> Nine:
     """The victim's top storey is taken off; ``discarded`` of its cards go to the pile."""
     tower = state.towers[data["victim"]]
-    return _discarded(replace(state, towers=put(state.towers, data["victim"], tower[:-1])), *data["discarded"])
+    return _discarded(replace(state, towers=with_item(state.towers, data["victim"], tower[:-1])), *data["discarded"])
 
 
 def _dog(state: Nine, data: Mapping[str, Any], there: bool) -> Nine:
     owner, at = data["owner"], data["storey"] - 1
     tower = state.towers[owner]
-    return replace(state, towers=put(state.towers, owner, put(tower, at, replace(tower[at], dog=there))))
+    return replace(state, towers=with_item(state.towers, owner, with_item(tower, at, replace(tower[at], dog=there))))
 
 
 def _stolen(state: Nine, data: Data) -> Nine:
     seat, victim, card = data["seat"], data["victim"], data["card"]
     rest = list(state.hands[victim])
     rest.remove(card)
-    hands = put(put(state.hands, victim, tuple(rest)), seat, (*state.hands[seat], card))
+    hands = with_item(with_item(state.hands, victim, tuple(rest)), seat, (*state.hands[seat], card))
     return replace(state, hands=hands, shuffles=state.shuffles + 1)
 
 
 def _served(state: Nine, data: Data) -> Nine:
     state = _spent(state, data["seat"], "milkshake")
-    return replace(state, milkshakes=put(state.milkshakes, data["victim"], True))
+    return replace(state, milkshakes=with_item(state.milkshakes, data["victim"], True))
 
 
 def _drunk(state: Nine, data: Data) -> Nine:
-    state = replace(state, milkshakes=put(state.milkshakes, data["seat"], False), acted=True)
+    state = replace(state, milkshakes=with_item(state.milkshakes, data["seat"], False), acted=True)
     return _discarded(state, "milkshake")
 
 
@@ -477,7 +477,7 @@ def view(state: Nine, seat: int | None) -> dict[str, Any]:
     return {
         "towers": [[storey.to_json() for storey in tower] for tower in state.towers],
         "storeys": state.rules.storeys,
-        "hands": [core.hidden(hand, n, seat) for n, hand in enumerate(state.hands)],
+        "hands": [core.hidden_hand(hand, n, seat) for n, hand in enumerate(state.hands)],
         "milkshakes": list(state.milkshakes),
         "truck": state.again,
         "draw": len(state.draw),

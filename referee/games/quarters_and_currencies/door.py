@@ -34,7 +34,7 @@ def candidates(state: rules.Quarters, seen: Pile, new: Pile) -> Iterator[GameCom
         yield rules.ReadHand(next(s for s in state.seats if not state.hands[s]), seen)
     yield from (rules.ReadIn(seat, card) for card in sorted(set(new)))
     gone = tuple(sorted((Counter(state.market) - Counter(seen)).elements()))
-    if gone and (len(gone) == 1 or sum(map(rules.value, gone)) <= rules.MOST_AT_ONCE):
+    if gone and (len(gone) == 1 or sum(map(rules.money_value, gone)) <= rules.MOST_AT_ONCE):
         yield rules.TakeMoney(seat, gone)
     for place, give in product(range(1, rules.PLACES + 1), (False, True)):
         yield rules.Buy(seat, place, new, give)

@@ -16,7 +16,7 @@ from cards.sentences import sentence
 from referee.core import Data, EventBatch, refuse_if
 from referee.errors import IllegalCommand
 from referee.games import core
-from referee.games.core import UNKNOWN, GameCommand, Pile, Rules, Setup, Table, put
+from referee.games.core import UNKNOWN, GameCommand, Pile, Rules, Setup, Table, with_item
 
 CURRENCIES = ("a", "b", "c", "d")
 VALUES = range(1, 10)
@@ -70,7 +70,7 @@ def building_cards(rules: QuarterRules) -> list[str]:
     return [f"{kind}:{price}" for kind in KINDS for price in prices(kind, rules)]
 
 
-def value(money: str) -> int:
+def money_value(money: str) -> int:
     """A money card's value; 0 for one that nobody has named."""
     return int(money[1:] or 0)
 
@@ -120,8 +120,8 @@ class TakeMoney(GameCommand):
 
     def carry_out(self, batch: EventBatch[Quarters]) -> None:
         refuse_if(not self.cards, "game.take_one")
-        core.without(batch.state.market, self.cards, sentence("game.the_market"))
-        total = sum(map(value, self.cards))
+        core.hand_without(batch.state.market, self.cards, sentence("game.the_market"))
+        total = sum(map(money_value, self.cards))
         refuse_if(len(self.cards) > 1 and total > MOST_AT_ONCE, "game.too_much", most=MOST_AT_ONCE, total=total)
         batch.add("money_taken", seat=self.seat, cards=list(self.cards))
         _refill(batch)
@@ -143,7 +143,7 @@ class Buy(GameCommand):
         currency, price = CURRENCIES[self.place - 1], price_of(state.yard[self.place - 1])
         if wrong := [card for card in self.pay if card[0] != currency]:
             raise IllegalCommand(sentence("game.wrong_currency", place=self.place, currency=currency, card=wrong[0]))
-        paid = sum(map(value, self.pay))
+        paid = sum(map(money_value, self.pay))
         refuse_if(paid < price, "game.price", price=price, paid=paid)
         owner = state.passive if self.give and state.passive is not None else self.seat
         exact = paid == price
@@ -176,8 +176,8 @@ class ReadHand(GameCommand):
         known = set(money_cards(len(state.players)))
         if unknown := [card for card in self.cards if card not in known]:
             raise IllegalCommand(sentence("game.no_money", card=unknown[0]))
-        total = sum(map(value, self.cards))
-        if total < START_SUM or total - value(self.cards[-1]) >= START_SUM:
+        total = sum(map(money_value, self.cards))
+        if total < START_SUM or total - money_value(self.cards[-1]) >= START_SUM:
             raise IllegalCommand(sentence("game.deal_sum", least=START_SUM, total=total, n=len(self.cards)))
         batch.add("hand_read", seat=self.seat, cards=list(self.cards))
         if all(batch.state.hands):
@@ -207,7 +207,7 @@ class ReadIn(GameCommand):
 def create(setup: Setup, deal: Mapping[str, Any]) -> Quarters:
     """The table after the deal."""
     owners = len(setup.players) + (len(setup.players) == 2)
-    given, scorer = core.dealt(setup, deal), setup.mode == "scorer"
+    given, scorer = core.dealt_fields(setup, deal), setup.mode == "scorer"
     owned = (((),) * len(setup.players) + (given.pop("passive"),))[:owners]
     start = {"turn": given.pop("first"), "phase": "reading_hands" if scorer else "acting", "opening": scorer}
     return Quarters(**given, **start, owned=owned, points=(0,) * owners)
@@ -215,7 +215,7 @@ def create(setup: Setup, deal: Mapping[str, Any]) -> Quarters:
 
 def _taken(state: Quarters, data: Data) -> Quarters:
     seat, cards = data["seat"], tuple(data["cards"])
-    hands, market = state.hands_with(seat, *cards), core.without(state.market, cards, "the market")
+    hands, market = state.hands_with(seat, *cards), core.hand_without(state.market, cards, "the market")
     return replace(state, hands=hands, market=market, actions=state.actions + 1)
 
 
@@ -225,20 +225,20 @@ def _bought(state: Quarters, data: Data) -> Quarters:
         state,
         hands=state.hands_without(seat, pay),
         spent=(*state.spent, *pay),
-        owned=put(state.owned, owner, (*state.owned[owner], state.yard[place])),
-        yard=put(state.yard, place, ""),
+        owned=with_item(state.owned, owner, (*state.owned[owner], state.yard[place])),
+        yard=with_item(state.yard, place, ""),
         actions=state.actions + 1,
     )
 
 
 def _building_laid(state: Quarters, data: Data) -> Quarters:
-    yard = put(state.yard, data["place"] - 1, data["card"])
+    yard = with_item(state.yard, data["place"] - 1, data["card"])
     return replace(state, yard=yard, buildings=state.buildings[1:], phase="acting")
 
 
 def _gift_laid(state: Quarters, data: Data) -> Quarters:
     last = len(state.owned) - 1
-    owned = put(state.owned, last, (*state.owned[last], data["card"]))
+    owned = with_item(state.owned, last, (*state.owned[last], data["card"]))
     return replace(state, owned=owned, buildings=state.buildings[1:], gifts=state.gifts - 1, phase="acting")
 
 
@@ -251,12 +251,12 @@ def _scored(state: Quarters, data: Data) -> Quarters:
 
 def _left_over(state: Quarters, data: Data) -> Quarters:
     owner, place = data["owner"], data["place"] - 1
-    owned = put(state.owned, owner, (*state.owned[owner], state.yard[place]))
-    return replace(state, owned=owned, yard=put(state.yard, place, ""))
+    owned = with_item(state.owned, owner, (*state.owned[owner], state.yard[place]))
+    return replace(state, owned=owned, yard=with_item(state.yard, place, ""))
 
 
 def _hand_read(state: Quarters, data: Data) -> Quarters:
-    hands = put(state.hands, data["seat"], tuple(data["cards"]))
+    hands = with_item(state.hands, data["seat"], tuple(data["cards"]))
     return replace(state, hands=hands, money=state.money[len(data["cards"]) :])
 
 
@@ -282,7 +282,7 @@ def rank_points(scoring: str, kind: int) -> list[int]:
     return {"A": [kind], "B": [7 + kind, kind], "C": [15 + kind, 7 + kind, kind]}[scoring]
 
 
-def shares(counts: Sequence[int], values: Sequence[int]) -> list[int]:
+def kind_points(counts: Sequence[int], values: Sequence[int]) -> list[int]:
     """Points by owner for one kind: owners with as many share the values of their ranks, rounded down.
 
     Who owns none gets none.
@@ -301,7 +301,7 @@ def points(scoring: str, owned: Sequence[Sequence[str]]) -> list[int]:
     total = [0] * len(owned)
     for kind in KINDS:
         counts = [sum(kind_of(building) == kind for building in row) for row in owned]
-        total = [sum(pair) for pair in zip(total, shares(counts, rank_points(scoring, kind)), strict=True)]
+        total = [sum(pair) for pair in zip(total, kind_points(counts, rank_points(scoring, kind)), strict=True)]
     return total
 
 
@@ -317,7 +317,7 @@ def begin(setup: Setup) -> dict[str, Any]:
     hands: list[list[str]] = []
     for _ in range(players):
         hand: list[str] = []
-        while sum(map(value, hand)) < START_SUM:
+        while sum(map(money_value, hand)) < START_SUM:
             hand.append(money.pop(0))
         hands.append(hand)
     market, money = money[:PLACES], money[PLACES:]
@@ -328,13 +328,13 @@ def begin(setup: Setup) -> dict[str, Any]:
         "yard": yard,
         "passive": gifts,
         "buildings": buildings[PLACES + len(gifts) :],
-        "money": with_scorings(money, setup.seed),
+        "money": with_scoring_cards(money, setup.seed),
         "first": first_seat(hands),
         "shuffles": 4,
     }
 
 
-def with_scorings(money: Sequence[str], seed: int) -> list[str]:
+def with_scoring_cards(money: Sequence[str], seed: int) -> list[str]:
     """The money deck with A in its second fifth and B in its fourth. The first fifths have what does not divide."""
     size, more = divmod(len(money), 5)
     ends = [n * size + min(n, more) for n in range(6)]
@@ -347,7 +347,7 @@ def with_scorings(money: Sequence[str], seed: int) -> list[str]:
 
 def first_seat(hands: Sequence[Sequence[str]]) -> int:
     """Who begins: fewest cards, then the lowest sum, then the youngest."""
-    return min(range(len(hands)), key=lambda seat: (len(hands[seat]), sum(map(value, hands[seat])), seat))
+    return min(range(len(hands)), key=lambda seat: (len(hands[seat]), sum(map(money_value, hands[seat])), seat))
 
 
 def _refill(batch: EventBatch[Quarters], named: str = "") -> None:
@@ -402,7 +402,7 @@ def _end(batch: EventBatch[Quarters]) -> None:
     for place, currency in enumerate(CURRENCIES, 1):
         if not batch.state.yard[place - 1]:
             continue
-        sums = [sum(value(card) for card in hand if card[0] == currency) for hand in batch.state.hands]
+        sums = [sum(money_value(card) for card in hand if card[0] == currency) for hand in batch.state.hands]
         if max(sums) > 0 and sums.count(max(sums)) == 1:
             batch.add("left_over", place=place, owner=sums.index(max(sums)))
     _score(batch, "C")
@@ -417,7 +417,7 @@ def payments(hand: Sequence[str], currency: str, price: int) -> list[tuple[str, 
     sums: dict[int, tuple[str, ...]] = {0: ()}
     for card in sorted(card for card in hand if card[0] == currency):
         for total, cards in list(sums.items()):
-            more = total + value(card)
+            more = total + money_value(card)
             if total < price and (more not in sums or len(cards) + 1 < len(sums[more])):
                 sums[more] = (*cards, card)
     enough = sorted(total for total in sums if total >= price)
@@ -427,7 +427,7 @@ def payments(hand: Sequence[str], currency: str, price: int) -> list[tuple[str, 
 def legal_actions(state: Quarters, seat: int) -> tuple[GameCommand, ...]:
     """Taking and buying; of the ways to pay the exact one and the one that overpays least."""
     takes = {cards for n in range(1, PLACES + 1) for cards in combinations(sorted(state.market), n)}
-    few = [cards for cards in sorted(takes) if len(cards) == 1 or sum(map(value, cards)) <= MOST_AT_ONCE]
+    few = [cards for cards in sorted(takes) if len(cards) == 1 or sum(map(money_value, cards)) <= MOST_AT_ONCE]
     buys = [
         Buy(seat, place, pay, give)
         for place, (currency, building) in enumerate(zip(CURRENCIES, state.yard, strict=True), 1)
@@ -452,7 +452,7 @@ def view(state: Quarters, seat: int | None) -> dict[str, Any]:
         "market": list(state.market),
         "money": len(state.money),
         "buildings": len(state.buildings),
-        "hands": [core.hidden(hand, n, seat) for n, hand in enumerate(state.hands)],
+        "hands": [core.hidden_hand(hand, n, seat) for n, hand in enumerate(state.hands)],
         "owned": [list(row) for row in state.owned],
         "points": list(state.points),
         "scored": [dict(row) for row in state.scored],

@@ -18,7 +18,7 @@ from cards.sentences import sentence
 from referee.core import Data, EventBatch, refuse_if
 from referee.errors import IllegalCommand
 from referee.games import core
-from referee.games.core import GAME_OVER, UNKNOWN, GameCommand, Pile, Rules, Setup, Table, hidden, put
+from referee.games.core import GAME_OVER, UNKNOWN, GameCommand, Pile, Rules, Setup, Table, hidden_hand, with_item
 
 STYLES = ("A", "B", "C", "D", "E")
 CHIPS = (1, 2, 3)
@@ -133,12 +133,12 @@ class ReadPile(GameCommand):
         batch.add("card_read", pile=self.pile, card=self.style)
 
 
-def order(heights: tuple[int, ...]) -> list[int]:
+def tower_order(heights: tuple[int, ...]) -> list[int]:
     """The towers from the highest down; equal: nearer to the piles first."""
     return sorted(range(5), key=lambda tower: (-heights[tower], tower))
 
 
-def powers(bets: tuple[Bet, ...]) -> list[tuple[int, int]]:
+def tower_powers(bets: tuple[Bet, ...]) -> list[tuple[int, int]]:
     """(power, seat) on one tower, most first; equal: who bet first."""
     return sorted(((sum(chips), seat) for seat, chips in bets), key=lambda row: -row[0])
 
@@ -146,8 +146,8 @@ def powers(bets: tuple[Bet, ...]) -> list[tuple[int, int]]:
 def scores(state: Bets) -> tuple[int, ...]:
     """By seat, were the game to end now."""
     total = [0] * len(state.players)
-    for tower, values in zip(order(state.heights), state.rules.flags, strict=False):
-        for (_, seat), value in zip(powers(state.bets[tower]), values, strict=False):
+    for tower, values in zip(tower_order(state.heights), state.rules.flags, strict=False):
+        for (_, seat), value in zip(tower_powers(state.bets[tower]), values, strict=False):
             total[seat] += value
     return tuple(total)
 
@@ -168,7 +168,7 @@ def begin(setup: Setup) -> dict[str, Any]:
 
 def create(setup: Setup, deal: Mapping[str, Any]) -> Bets:
     """The table after the deal. A deal that does not say who begins is of an earlier version: the youngest did."""
-    given = core.dealt(setup, deal)
+    given = core.dealt_fields(setup, deal)
     start = {"turn": given.pop("first", 0), "phase": "reading" if setup.mode == "scorer" else "building"}
     return Bets(**given, **start, chips=((setup.rules.chips_of_each,) * 3,) * len(setup.players))
 
@@ -198,7 +198,7 @@ def _built(state: Bets, data: Data) -> Bets:
         phase="betting",
         hands=state.hands_without(seat, (style,)),
         played=(*state.played, style),
-        heights=put(state.heights, tower, state.heights[tower] + data["storeys"]),
+        heights=with_item(state.heights, tower, state.heights[tower] + data["storeys"]),
         built=style,
         added=data["storeys"],
     )
@@ -211,20 +211,20 @@ def _betted(state: Bets, data: Data) -> Bets:
     if place is None:
         bets = (*bets, (seat, (chip,)))
     else:
-        bets = put(bets, place, (seat, (*bets[place][1], chip)))
-    chips = put(state.chips, seat, put(row, chip - 1, row[chip - 1] - 1))
-    return replace(state, phase="drawing", bets=put(state.bets, tower, bets), chips=chips)
+        bets = with_item(bets, place, (seat, (*bets[place][1], chip)))
+    chips = with_item(state.chips, seat, with_item(row, chip - 1, row[chip - 1] - 1))
+    return replace(state, phase="drawing", bets=with_item(state.bets, tower, bets), chips=chips)
 
 
 def _drawn(state: Bets, data: Data) -> Bets:
     seat, at = data["seat"], data["pile"] - 1
     hands = state.hands_with(seat, data["card"])
-    return replace(state, hands=hands, piles=put(state.piles, at, state.piles[at][1:]))
+    return replace(state, hands=hands, piles=with_item(state.piles, at, state.piles[at][1:]))
 
 
 def _read(state: Bets, data: Data) -> Bets:
     at = data["pile"] - 1
-    piles = put(state.piles, at, (data["card"], *state.piles[at][1:]))
+    piles = with_item(state.piles, at, (data["card"], *state.piles[at][1:]))
     return replace(state, piles=piles, phase=_next_phase(piles))
 
 
@@ -265,7 +265,7 @@ def view(state: Bets, seat: int | None) -> dict[str, Any]:
     return {
         "towers": towers,
         "piles": [{"open": pile[0] if pile else None, "cards": len(pile)} for pile in state.piles],
-        "hands": [hidden(hand, n, seat) for n, hand in enumerate(state.hands)],
+        "hands": [hidden_hand(hand, n, seat) for n, hand in enumerate(state.hands)],
         "chips": [list(row) for row in state.chips],
         "added": state.added,
         "built": state.built,

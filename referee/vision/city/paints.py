@@ -195,7 +195,7 @@ class Paint:
         return float(self.nats.max() - self.nats[color])
 
 
-def paints(stones: PieceSet, cities: Mapping[int, CityReading]) -> dict[int, dict[tuple[int, int], Paint]]:
+def storey_paints(stones: PieceSet, cities: Mapping[int, CityReading]) -> dict[int, dict[tuple[int, int], Paint]]:
     """By city, by (site, storey from 0): what the storey's sides tell. Storeys of which no side is seen are left out.
 
     The readings' own colours are where it starts from.

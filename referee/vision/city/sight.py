@@ -19,14 +19,14 @@ import numpy as np
 from calibration import ZONES
 from calibration.camera import CameraModel
 from calibration.game_sheets import CITIES
-from calibration.palette import Palette, nominal
+from calibration.palette import Palette, nominal_palette
 from cards.law import Reason, because
 from cards.pieces import PieceSet
 from referee.vision.city.colors import learnt_palette
 from referee.vision.city.drawn import MOST_STOREYS, CityPicture, storey_of
-from referee.vision.city.paints import Paint, paints, same_hue
+from referee.vision.city.paints import Paint, same_hue, storey_paints
 from referee.vision.city.reading import SITES, CityReading, Tower, Trial
-from referee.vision.city.tinted import tinted_paper, tints, with_tinted_paper
+from referee.vision.city.tinted import tint_distributions, tinted_paper, with_tinted_paper
 from referee.vision.city.unexplained import silhouette, unexplained_masks
 from referee.vision.observer import Observer
 
@@ -152,11 +152,11 @@ class CityEye:
 
     def look(self, pictures: Sequence[np.ndarray]) -> Sighting:
         """What stands in the cities of these pictures (h, w, 3) uint8 BGR, each from another place or the same."""
-        named = nominal(self.stones)
+        named = nominal_palette(self.stones)
         first, notes = self._gathered(pictures, named)
         flat = np.zeros((0, 3), np.float32)
         for _ in range(TINTED_READINGS):
-            paper = tints(flat)
+            paper = tint_distributions(flat)
             rough = [self._filled(looks, paper, named) for looks in first.values()]
             palette = learnt_palette(named, rough)
             looks, notes = self._gathered(pictures, palette)
@@ -165,7 +165,7 @@ class CityEye:
             flat = np.concatenate([flat, more])
             if not len(more):
                 break
-        painted = paints(self.stones, readings)
+        painted = storey_paints(self.stones, readings)
         cities = {city: self._city(city, one, painted[city], looks[city]) for city, one in readings.items()}
         return Sighting(cities, notes)
 

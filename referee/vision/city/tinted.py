@@ -65,7 +65,7 @@ def _tinted(reading: CityReading) -> np.ndarray:
     return np.concatenate(out)
 
 
-def tints(features: np.ndarray) -> Palette | None:
+def tint_distributions(features: np.ndarray) -> Palette | None:
     """What tinted paper looks like, from pixels (n, 3) of it: a few normal distributions, ``learnt`` their pixels; None
     where too little is seen."""
     if len(features) < LYING_PX:

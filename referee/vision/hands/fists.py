@@ -88,7 +88,7 @@ def detect_fists(frame: ReducedFrame, geometry: HandGeometry) -> list[Fist]:
         return []
     skin = _closed(frame.skin)
     arm = _arm_mask(frame, skin, geometry.px_per_mm)
-    patches = [*_parts(thick(skin, FIST_MM * geometry.px_per_mm), FIST_MM2 * geometry.px_per_mm**2)]
+    patches = [*_parts(thick_part(skin, FIST_MM * geometry.px_per_mm), FIST_MM2 * geometry.px_per_mm**2)]
     fists = [*_of_patches(patches, skin, frame.labels >= 0, arm, geometry), *_of_rims(patches, skin, arm, geometry)]
     return [replace(fist, spread_deg=_spread_deg(fist, arm, geometry)) for fist in fists]
 
@@ -110,7 +110,7 @@ def _of_patches(
         if one and len(candidates) > 1:
             fists = [replace(with_owner(fist, None, geometry), candidates=candidates) for fist in fists]
         yield from fists
-        if not fists and not at_edge(mask):  # its sleeve may be before a shirt of its colour
+        if not fists and not leaves_picture(mask):  # its sleeve may be before a shirt of its colour
             yield Fist(mask, centre, mask, None, None)
 
 
@@ -123,7 +123,7 @@ def _of_rims(patches: list[np.ndarray], skin: np.ndarray, arm: np.ndarray, geome
         centre = _points(mask).mean(0)
         for way in _arm_directions(centre, mask, arm, geometry.px_per_mm):
             behind = centre + way * FIST_MM * geometry.px_per_mm
-            if not (_is_along(mask, way) or at_edge(mask)) and _inside(behind, mask.shape):
+            if not (_is_along(mask, way) or leaves_picture(mask)) and _inside(behind, mask.shape):
                 rows, columns = np.indices(mask.shape)
                 disc = np.hypot(columns - behind[0], rows - behind[1]) <= FIST_MM / 2 * geometry.px_per_mm
                 rim = Fist(mask, behind, mask | disc, None, None)
@@ -134,7 +134,7 @@ def _closed(mask: np.ndarray, side: int = 3) -> np.ndarray:
     return cv2.morphologyEx(mask.astype(np.uint8), cv2.MORPH_CLOSE, np.ones((side, side), np.uint8))
 
 
-def thick(mask: np.ndarray, across_px: float) -> np.ndarray:
+def thick_part(mask: np.ndarray, across_px: float) -> np.ndarray:
     """(h, w) bool: what of the mask is as thick as that."""
     across = max(3, round(across_px))
     round_ = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (across, across))
@@ -155,7 +155,7 @@ def _is_along(mask: np.ndarray, way: np.ndarray) -> bool:
     return bool(np.ptp(points @ way) > np.ptp(points @ np.array([-way[1], way[0]])))
 
 
-def at_edge(mask: np.ndarray) -> bool:
+def leaves_picture(mask: np.ndarray) -> bool:
     """Whether it goes on beyond the picture, where what it belongs to is not seen."""
     inner = mask[EDGE_PX:-EDGE_PX, EDGE_PX:-EDGE_PX]
     return bool(inner.sum() < mask.sum())
@@ -179,7 +179,7 @@ def _distance(mask: np.ndarray) -> np.ndarray:
 def _arm_mask(picture: ReducedFrame, skin: np.ndarray, px_per_mm: float) -> np.ndarray:
     """(h, w) bool: what is new and no piece; thicker than a piece is what has a piece's colour and is none. A sleeve
     as light as the table is new in so many of its pixels only."""
-    sleeves = thick(picture.new & (picture.labels >= 0), SLEEVE_MM * px_per_mm)
+    sleeves = thick_part(picture.new & (picture.labels >= 0), SLEEVE_MM * px_per_mm)
     new = (picture.new & (picture.labels < 0)) | (skin > 0) | sleeves
     dense = cv2.blur(new.astype(np.float32), (DENSE_PX, DENSE_PX)) > DENSE
     return (_closed(new) > 0) | (dense & (picture.labels < 0))
@@ -228,7 +228,7 @@ def _fist(mask: np.ndarray, way: np.ndarray, skin: np.ndarray, coloured: np.ndar
     """The fist whose arm leads this way (2,); ``skin`` (h, w) bool is what may be its own."""
     centre, px_per_mm = _points(mask).mean(0), geometry.px_per_mm
     ahead = _sector(centre, -way, around(mask, skin), TONGS_LONG_MM * px_per_mm)
-    fingers = thick(skin | coloured, FINGER_MM * px_per_mm)  # what shows between pieces may be a finger
+    fingers = thick_part(skin | coloured, FINGER_MM * px_per_mm)  # what shows between pieces may be a finger
     away = _distance(mask)
     hand = (_distance(fingers & skin) <= 1) | (away <= TONGS_MM * px_per_mm)
     thin = ahead & ~hand

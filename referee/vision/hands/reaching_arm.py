@@ -12,7 +12,7 @@ import skimage as ski
 
 from calibration.mat import FIELD, MatPose, Mats
 from cards.build import TALLEST_MM
-from referee.vision.hands.fists import FIST_MM, thick
+from referee.vision.hands.fists import FIST_MM, thick_part
 from referee.vision.hands.geometry import (
     FIST_OVER_MM,
     STOP_SHOULDER_MM,
@@ -85,7 +85,7 @@ def _is_short(arm: np.ndarray, geometry: HandGeometry, pose: MatPose, player: Ma
     front they lead on from there, from behind they are about where it is seen."""
     mask = np.zeros(arm.max(0)[::-1] + 1, np.uint8)
     mask[arm[:, 1], arm[:, 0]] = 1
-    fist = np.argwhere(thick(mask, FIST_MM * geometry.px_per_mm))[:, ::-1]
+    fist = np.argwhere(thick_part(mask, FIST_MM * geometry.px_per_mm))[:, ::-1]
     if not len(fist):
         return False
     toward = geometry.to_shoulders(geometry.centre(player), player, STOP_SHOULDER_MM[None])[0]

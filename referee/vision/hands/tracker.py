@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from referee.vision.hands.fists import TWO_FISTS_MM2, Fist, at_edge, with_owner
+from referee.vision.hands.fists import TWO_FISTS_MM2, Fist, leaves_picture, with_owner
 from referee.vision.hands.geometry import HandGeometry
 from referee.vision.measured import measured
 
@@ -94,7 +94,7 @@ class HandTracker:
         """Whether it was seen twice in a row, whole, and surely its player's: what shows once may be anything."""
         owners = {f.owner for f in self._near(fist, self._last, SAME_FIST_MM)}
         again = self._near(fist, _of(fist.owner, self._earlier), HIDDEN_MM)
-        return bool(again) and owners == {fist.owner} and not at_edge(fist.mask)
+        return bool(again) and owners == {fist.owner} and not leaves_picture(fist.mask)
 
     def _extrapolated(self, fist: Fist) -> Fist:
         """The fist where it is if it goes on as it went between the last two looks that showed it."""

@@ -10,9 +10,9 @@ import cv2
 import numpy as np
 
 from calibration.camera import CameraModel
-from calibration.markers import MARKER_CENTRES, Corners, by_zone, confirmed, find_markers
+from calibration.markers import MARKER_CENTRES, Corners, confirmed_marker, find_markers, zone_markers
 from calibration.mat import MatPose, Mats, detect_mats
-from calibration.quality import clipped
+from calibration.quality import clipped_pixels
 from calibration.still import sheet_moved, still_markers
 from cards.pieces import PieceSet
 from referee.vision.image.view import ZoneView
@@ -84,11 +84,13 @@ def _lenses(camera: CameraModel | None, gray: np.ndarray) -> Sequence[CameraMode
 def _held_against(gray: np.ndarray, then: np.ndarray, markers: Corners, earlier: Corners) -> tuple[Corners, Corners]:
     """``markers`` with those of mats of which fewer than two are seen that the picture shows as ``then`` did; and
     ``earlier`` without the mats that have moved, by what is left of them."""
-    seen, kept = by_zone(markers), dict(earlier)
-    lacking = {zone: ids for zone, ids in by_zone(earlier).items() if len(seen.get(zone, ())) < 2}
+    seen, kept = zone_markers(markers), dict(earlier)
+    lacking = {zone: ids for zone, ids in zone_markers(earlier).items() if len(seen.get(zone, ())) < 2}
     then = gray_of(then) if lacking else then
     for zone, ids in lacking.items():
-        known = {m: earlier[m] for m in ids if confirmed(then, earlier[m], m) is not None}  # of a frame before it?
+        known = {
+            m: earlier[m] for m in ids if confirmed_marker(then, earlier[m], m) is not None
+        }  # of a frame before it?
         if not known:
             continue
         found = still_markers(gray, then, {m: quad for m, quad in known.items() if m not in markers})
@@ -169,5 +171,5 @@ def _changes(brightness: Mapping[str, float]) -> list[str]:
 def clipped_share(view: ZoneView) -> float:
     """Share of the sheet's pixels, markers left out, that are clipped in every channel."""
     paper, marker, _ = view.regions
-    pixels = clipped(view.image)[paper & ~marker & view.valid][::CLIPPED_STEP]
+    pixels = clipped_pixels(view.image)[paper & ~marker & view.valid][::CLIPPED_STEP]
     return float(pixels.mean()) if len(pixels) else 0.0

@@ -7,7 +7,7 @@ differ by less than webcam noise, except in the darkest cells, which no piece in
 
 import numpy as np
 
-from calibration.palette import Palette, features
+from calibration.palette import Palette, color_features
 from referee.kernels.pictures import look_up
 from referee.vision.image.background import LOG_ANYTHING, log_marker, log_paper
 from referee.vision.measured import measured
@@ -51,7 +51,7 @@ def label_table(palette: Palette, white: np.ndarray, bits: int = BITS) -> np.nda
 def _features(white: np.ndarray, bits: int) -> np.ndarray:
     step = 256 >> bits
     codes = np.arange(1 << bits, dtype=np.uint8) * step + step // 2
-    return features(np.stack(np.meshgrid(codes, codes, codes, indexing="ij"), -1), white)
+    return color_features(np.stack(np.meshgrid(codes, codes, codes, indexing="ij"), -1), white)
 
 
 def skin_table(white: np.ndarray, bits: int = BITS) -> np.ndarray:

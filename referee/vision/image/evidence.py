@@ -19,7 +19,7 @@ import numpy as np
 import skimage as ski
 
 from calibration.palette import LINEAR, Palette, Wear, veiled
-from calibration.quality import clipped
+from calibration.quality import clipped_pixels
 from referee.vision.image.background import (
     LEAST_RELIT,
     LOG_ANYTHING,
@@ -293,7 +293,7 @@ def bleached(
     if relit is not None:
         ahead = max(float(relit[0]), 0.0)
         not_bare = min(not_bare, float(log_empty(relit + np.array([MIRROR_LOG_LIGHT, 0.0, 0.0]), np.zeros(3), relit)))
-    blown = clipped(view.image) & bool((white < CLIPPED_LIGHT).all())
+    blown = clipped_pixels(view.image) & bool((white < CLIPPED_LIGHT).all())
     core = ((f[..., 0] > MIRROR_LOG_LIGHT + ahead) | blown) & (bare < not_bare) & view.valid
     blank, foot = np.zeros(core.shape, bool), np.zeros(core.shape, bool)
     if np.count_nonzero(core) < BLEACHED_MM2 * view.px_per_mm**2:

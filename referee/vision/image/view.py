@@ -11,7 +11,7 @@ import numpy as np
 from calibration.camera import CameraModel
 from calibration.markers import MARKER_CENTRES, MARKER_MM
 from calibration.mat import FIELD, SHEET, MatPose
-from calibration.palette import features
+from calibration.palette import color_features
 from cards.build import TALLEST_MM
 from referee.vision.measured import measured
 
@@ -89,7 +89,7 @@ class ZoneView:
         """Features (h, w, 3) of its pixels by the paper's ``white`` (3,), worked out once."""
         key = white.tobytes()
         if key not in self._features:
-            self._features[key] = features(self.image, white)
+            self._features[key] = color_features(self.image, white)
         return self._features[key]
 
     def crop(self, frame: np.ndarray) -> np.ndarray:

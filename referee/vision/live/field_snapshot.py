@@ -55,7 +55,7 @@ class FieldSnapshot:
         return float((self.piece & ~_like(self, other)).sum()) / max(1, self.field)
 
 
-def placed(before: Sequence[FieldSnapshot], after: Sequence[FieldSnapshot]) -> Placed:
+def pieces_placed(before: Sequence[FieldSnapshot], after: Sequence[FieldSnapshot]) -> Placed:
     """When the pieces of the last sight of ``after`` came: sights before the press, and after it, in order."""
     last = after[-1] if after else None
     clear = _clear(before, last)

@@ -22,7 +22,7 @@ from itertools import groupby
 
 from cards.sentences import Sentence
 from referee.devices.ports import Frame
-from referee.match.foul import FoulProposal, seen_foul
+from referee.match.foul import FoulProposal, foul_sentence
 from referee.vision.hands.dwell import DwellDetector
 from referee.vision.hands.field_hands import FieldHands, LoosePieces, StandingPieces, field_masks, hands_over
 from referee.vision.hands.fists import ReducedFrame, detect_fists
@@ -58,7 +58,7 @@ class DetectedFoul:
     @property
     def sentence(self) -> Sentence:
         """What it is, in any language."""
-        return seen_foul(self.kind, self.zone)
+        return foul_sentence(self.kind, self.zone)
 
     def proposal(self, after_go_s: float) -> FoulProposal:
         """What is recorded of it; the frames' time in ms."""

@@ -17,7 +17,7 @@ import cv2
 import numpy as np
 
 from calibration.mat import FIELD, SHEET, MatPose
-from calibration.palette import Palette, nominal
+from calibration.palette import Palette, nominal_palette
 from referee.devices.ports import Frame
 from referee.kernels.pictures import compare
 from referee.vision.hands.fists import ReducedFrame
@@ -213,7 +213,7 @@ class Gate:
         palette = self._observer.palette or self._palette
         drift = np.abs(white / np.maximum(self._white, 1e-3) - 1).max()
         if palette is None or palette is not self._palette or drift > WHITE_DRIFT:
-            self._palette = palette or nominal(self._observer.piece_set)
+            self._palette = palette or nominal_palette(self._observer.piece_set)
             self._white, self._table, self._skin = white, label_table(self._palette, white), skin_table(white)
 
     def _gate(self, zone: _Zone, at_s: float) -> ZoneGate:

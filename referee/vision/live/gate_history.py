@@ -13,7 +13,7 @@ from calibration.mat import Mats
 from referee.devices.ports import Frame
 from referee.match.stop_views import SETTLED_FRAMES, SETTLED_S, After, Hand, Placed
 from referee.vision.hands.reaching_arm import ReachingArm, reaching_arm
-from referee.vision.live.field_snapshot import FieldSnapshot, placed
+from referee.vision.live.field_snapshot import FieldSnapshot, pieces_placed
 from referee.vision.live.fouls import HAND_LASTS_S, LOOK_S, SIGHTS
 from referee.vision.live.gate import GateState, ZoneGate
 from referee.vision.live.mat_motion import MatMotion
@@ -139,7 +139,7 @@ class GateHistory:
         """Whether the pieces that stand now stood at the press already, by what each pixel has shown since."""
         seen = [(t, snapshots[zone]) for t, snapshots in self._snapshots if zone in snapshots]
         press_s += FRAME_LATE_S
-        return placed([s for t, s in seen if t <= press_s], [s for t, s in seen if t > press_s])
+        return pieces_placed([s for t, s in seen if t <= press_s], [s for t, s in seen if t > press_s])
 
     def after(self, zone: str, press_s: float) -> Aftermath:
         """Whether the field was touched since the press, and by whom."""

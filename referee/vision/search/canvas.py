@@ -144,7 +144,7 @@ def canvas_of(view: ZoneView, evidence: Evidence, cat: Catalogue, field_mm: tupl
     return Canvas(cat, view.camera, view.matrix, evidence.gains, 1, field_mm)
 
 
-def coarse(canvas: Canvas, factor: int = COARSE) -> Canvas:
+def coarse_canvas(canvas: Canvas, factor: int = COARSE) -> Canvas:
     """The canvas at 1/factor resolution; evidence is summed, so that scores stay comparable."""
     h, w = canvas.gains.shape[1:]
     small = (
@@ -166,7 +166,7 @@ def prior_costs(cat: Catalogue, builds: Sequence[np.ndarray]) -> np.ndarray:
     return PIECE_COST * pieces + RARE_COST * rare + BORROWED_COST * _beyond_stock(cat, of, stances, len(builds))
 
 
-def borrowed(cat: Catalogue, builds: Sequence[np.ndarray]) -> np.ndarray:
+def borrowed_pieces(cat: Catalogue, builds: Sequence[np.ndarray]) -> np.ndarray:
     """(n,) how many more pieces than the box has are in each of n builds (pieces, 5): a step on the way of the search,
     never a reading that counts."""
     return _beyond_stock(cat, *_stances(builds), len(builds))
@@ -202,7 +202,7 @@ def states_of(found: Sequence[Reading]) -> States:
     return States(pieces, counts, np.array([r.turn for r in found]))
 
 
-def fits(
+def fit_readings(
     canvas: Canvas, found: Sequence[Reading], steps: tuple = QUICK, first: int | Sequence[int] = 0
 ) -> list[Reading]:
     """Readings with their places fitted at the canvas's resolution: the whole, and each one's pieces from its ``first``

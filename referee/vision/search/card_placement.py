@@ -7,7 +7,7 @@ from cards.pieces import Pose
 from referee.kernels import local_search
 from referee.vision.measured import measured
 from referee.vision.search.beam_search import TURNS_DEG
-from referee.vision.search.canvas import FINE, Canvas, Reading, fits
+from referee.vision.search.canvas import FINE, Canvas, Reading, fit_readings
 from referee.vision.search.stances import Catalogue
 
 PLACED_MM = measured((90.0, 40.0), "mm in x and y", "by hand: how far from the field's middle a whole build is tried")
@@ -30,7 +30,7 @@ def from_card(canvas: Canvas, card: Card | None) -> list[Reading]:
     return [] if rows is None else [r for mirrored in (False, True) for r in _placed(canvas, rows, mirrored)]
 
 
-def rigid(canvas: Canvas, card: Card | None, shown: list[Reading]) -> list[Reading]:
+def rigid_reading(canvas: Canvas, card: Card | None, shown: list[Reading]) -> list[Reading]:
     """What a layout card shows, straight, where it was placed best: fitted to another build, piece by piece, it may be
     bent until it satisfies the card no more."""
     placed = next((r for r in shown if r.origin == "card"), None)
@@ -41,7 +41,7 @@ def rigid(canvas: Canvas, card: Card | None, shown: list[Reading]) -> list[Readi
     rows[:, 1] += np.median(there[:, 1] - rows[:, 1])
     rows[:, 2] += np.median(there[:, 2])
     rows[:, 4] += np.median(there[:, 4])
-    return fits(canvas, [Reading(placed.turn, rows, 0.0, RIGID)], FINE, len(rows))
+    return fit_readings(canvas, [Reading(placed.turn, rows, 0.0, RIGID)], FINE, len(rows))
 
 
 def card_rows(cat: Catalogue, card: Card) -> np.ndarray | None:
@@ -69,7 +69,7 @@ def _placed(canvas: Canvas, rows: np.ndarray, mirrored: bool) -> list[Reading]:
         moved[:, 1] += x
         moved[:, 2] += y
         placed.append(Reading(float(turn), moved, 0.0, "card" if not mirrored else "mirror"))
-    return fits(canvas, placed, FINE)
+    return fit_readings(canvas, placed, FINE)
 
 
 def _places(canvas: Canvas, rows: np.ndarray) -> np.ndarray:

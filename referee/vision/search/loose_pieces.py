@@ -143,7 +143,7 @@ def candidates(canvas) -> Candidates:
     return _fitted(canvas, canvas.cat.lying, canvas.labels, np.array(canvas.field_mm) + BEYOND_MM)
 
 
-def behind_and_apart(canvas, reading, known: Candidates) -> Candidates:
+def with_pieces_behind(canvas, reading, known: Candidates) -> Candidates:
     """The known candidates and those that explain what a reading leaves: half hidden behind its build, or standing
     apart from it in the field."""
     canvas.draw(reading)
@@ -163,7 +163,7 @@ def behind_and_apart(canvas, reading, known: Candidates) -> Candidates:
     return Candidates(np.vstack([known.rows, found.rows[fresh]]))
 
 
-def close_by(coarse, canvas, reading, known: Candidates) -> Candidates:
+def with_pieces_beside(coarse, canvas, reading, known: Candidates) -> Candidates:
     """The known candidates and, of each type that a reading's build leaves in the box, the piece that wins most right
     behind or right before the build, beside the reading's loose pieces.
 

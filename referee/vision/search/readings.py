@@ -23,17 +23,17 @@ from referee.vision.search.canvas import (
     FINEST,
     Canvas,
     Reading,
-    borrowed,
-    coarse,
+    borrowed_pieces,
+    coarse_canvas,
     crookedness,
     fit_of,
-    fits,
+    fit_readings,
     prior_costs,
     rescored,
     states_of,
 )
 from referee.vision.search.stances import Catalogue
-from referee.vision.search.storeys import CROOKED_NATS, LEANING_READINGS, STOREYS, storeys
+from referee.vision.search.storeys import CROOKED_NATS, LEANING_READINGS, STOREYS, with_storeys
 
 IMPROVED = measured((3, 6), "readings", "by hand: of what a search of WIDE and of WIDEST finds, so many improve")
 PIECES_BORROWED = measured((0, 1), "pieces", "by hand: so many may be borrowed on the way of either search")
@@ -78,18 +78,18 @@ def readings(
     variants. ``is_right`` says whether a reading satisfies the card: the best few of both kinds are among what comes
     back, if any of a kind were met at all.
     """
-    small = coarse(canvas)
+    small = coarse_canvas(canvas)
     empty = Reading(0.0, np.zeros((0, 5)), 0.0)
     pool, loose = _explored(BeamSearch(small), empty, card, is_right, keep)
-    fitted = with_loose(small, fits(small, pool, FINE, [_fixed(r) for r in pool]), loose)
+    fitted = with_loose(small, fit_readings(small, pool, FINE, [_fixed(r) for r in pool]), loose)
     last = max(r.score for r in fitted) - FAR_BEHIND
     ahead = [r for r in fitted if r.score >= last]
-    finest = iter(fits(canvas, ahead, FINEST, [_fixed(r) for r in ahead]))
+    finest = iter(fit_readings(canvas, ahead, FINEST, [_fixed(r) for r in ahead]))
     fitted = [next(finest) if r.score >= last else rescored(canvas, r) for r in fitted]
     fitted.append(empty)
     best = max(fitted, key=lambda r: r.score)
     loose = loose_pieces.fitted_near(canvas, best, loose)
-    loose = loose_pieces.close_by(small, canvas, with_loose(canvas, [best], loose)[0], loose)
+    loose = loose_pieces.with_pieces_beside(small, canvas, with_loose(canvas, [best], loose)[0], loose)
     whole = with_loose(canvas, fitted, loose)
     outside = loose.outside(canvas)
     if len(outside.rows) < len(loose.rows):  # what stands apart is a reading, and that nothing does another
@@ -121,9 +121,9 @@ def _explored(
     if len(found) > 1:
         loose, found = _completed(small, loose, found[1:])
     shown = _distinct_readings(sorted((r for r in found if r.count), key=lambda r: -r.score), CARD_PLACES)
-    rigid = with_loose(small, card_placement.rigid(small, card, shown), loose)
+    rigid = with_loose(small, card_placement.rigid_reading(small, card, shown), loose)
     near = [v for r in rigid for v in _edited(small, r, 0, VARIANTS)]
-    variants = with_loose(small, fits(small, near, FINE), loose)
+    variants = with_loose(small, fit_readings(small, near, FINE), loose)
     history.fitted += variants
     shown += sorted(variants, key=lambda r: -r.score)[:1]
     better = [improve(beam, r, loose, history) for r in _distinct_readings(shown, CARD_PLACES + 1)]
@@ -137,7 +137,7 @@ def _explored(
                 break
     lean = _distinct_readings(sorted(better, key=lambda r: -r.score), LEANING_READINGS)
     if lean and (not _good(small, better) or crookedness(small, lean[0]) > CROOKED_NATS):
-        raised = with_loose(small, [r for base in lean for r in storeys(small, base)], loose)
+        raised = with_loose(small, [r for base in lean for r in with_storeys(small, base)], loose)
         better += [improve(beam, r, loose, history) for r in sorted(raised, key=lambda r: -r.score)[:STOREYS]]
     tried = _of_the_box(small.cat, history.fitted)
     pool = _pool(better + found + _rivals(small.cat, better, tried), keep)
@@ -149,7 +149,7 @@ def _completed(
 ) -> tuple[loose_pieces.Candidates, list[Reading]]:
     """Loose pieces with those that the best reading leaves unexplained, and the best readings weighed with them."""
     found = sorted(found, key=lambda r: -r.score)
-    more = loose_pieces.behind_and_apart(canvas, found[0], loose)
+    more = loose_pieces.with_pieces_behind(canvas, found[0], loose)
     if more is loose:
         return loose, found
     kept = [r for i, r in enumerate(found) if i < READINGS_COMPLETED or r.origin == "card"]
@@ -163,7 +163,7 @@ def _alone(found: list[Reading]) -> list[Reading]:
 
 def _of_the_box(cat: Catalogue, found: list[Reading]) -> list[Reading]:
     """Those with no more pieces of a kind than the box has."""
-    more = borrowed(cat, [r.pieces for r in found])
+    more = borrowed_pieces(cat, [r.pieces for r in found])
     return [r for r, over in zip(found, more, strict=True) if not over]
 
 
@@ -242,7 +242,7 @@ def _neighbours(
     chosen = trials[:NEIGHBOURS]
     if is_right is not None:
         chosen += islice(filter(is_right, trials[NEIGHBOURS : NEIGHBOURS + COMPARED_READINGS]), OF_A_RULING)
-    return sorted(with_loose(beam.canvas, fits(beam.canvas, chosen), loose), key=lambda r: -r.score)
+    return sorted(with_loose(beam.canvas, fit_readings(beam.canvas, chosen), loose), key=lambda r: -r.score)
 
 
 def _apart(canvas: Canvas, reading: Reading) -> int:
@@ -297,7 +297,7 @@ def improve(
             return reading
         history.visited[borrow, reading.key] = reading.score
         best = reading
-        fitted = fits(canvas, _edited(canvas, reading, borrow) + beam.successors(reading)[:EDITS])
+        fitted = fit_readings(canvas, _edited(canvas, reading, borrow) + beam.successors(reading)[:EDITS])
         allowed, *outside = _outside(canvas, [reading, *fitted])  # what stands outside is a loose piece
         inside = [r for r, n in zip(fitted, outside, strict=True) if n <= allowed]
         for trial in with_loose(canvas, inside, loose):

@@ -17,8 +17,8 @@ from referee.kernels.scene import Gains
 from referee.vision.image.evidence import Evidence
 from referee.vision.image.view import ZoneView
 from referee.vision.measured import measured
-from referee.vision.search.canvas import Reading, canvas_of, coarse
-from referee.vision.search.loose_pieces import CLIMB, FINE_CLIMB, Candidates, behind_and_apart
+from referee.vision.search.canvas import Reading, canvas_of, coarse_canvas
+from referee.vision.search.loose_pieces import CLIMB, FINE_CLIMB, Candidates, with_pieces_behind
 from referee.vision.search.readings import with_loose
 from referee.vision.search.stances import catalogue
 
@@ -33,7 +33,7 @@ RIMS = measured(
 )
 
 
-def resized(piece_set: PieceSet, factor: float) -> PieceSet:
+def scaled_set(piece_set: PieceSet, factor: float) -> PieceSet:
     """The set with all its lengths times a factor."""
     shapes = {
         name: dataclasses.replace(
@@ -59,10 +59,10 @@ def _factor(piece_set: PieceSet, seen: list[tuple[ZoneView, Evidence]], about: f
     steps, nowhere = np.vstack([CLIMB, FINE_CLIMB]), np.zeros(2)
     for view, evidence in seen:
         canvas = canvas_of(view, evidence, catalogue(piece_set, evidence.names).resized(about))
-        empty, small = Reading(0.0, np.zeros((0, 5)), 0.0), coarse(canvas)
+        empty, small = Reading(0.0, np.zeros((0, 5)), 0.0), coarse_canvas(canvas)
         # Half as strict as the search is, which finds the pieces too small; those of plain gains come out too large.
         scene = canvas.scene().with_gains(Gains(1.5 * canvas.gains - 0.5 * np.maximum(canvas.strongest, 0.0)))
-        singles = behind_and_apart(small, empty, Candidates(empty.pieces))
+        singles = with_pieces_behind(small, empty, Candidates(empty.pieces))
         pieces = with_loose(small, [empty], singles)[0].loose
         count += len(pieces)
         for k, factor in enumerate(FACTORS):

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cards.build import surfaces
+from cards.build import piece_surfaces
 from cards.pieces import PieceSet, Pose, Shape
 from referee.kernels import scene
 from referee.vision.measured import measured
@@ -127,7 +127,7 @@ def can_rest(shape: Shape, pose: Pose) -> bool:
     """Whether the shape stands in this pose on a flat surface, or rocks on a round bottom at rest."""
     if shape.kind == "cylinder" or pose.facing == "top":
         return True
-    plan, lower, _ = surfaces(shape, pose)
+    plan, lower, _ = piece_surfaces(shape, pose)
     low = lower <= lower.min() + ROCKING_MM
     across = plan[:, 0] if pose.facing == "front" else plan[:, 1]
     if shape.kind in ("crescent", "half_disc") and pose.rotation == 180:
@@ -203,7 +203,7 @@ def _offsets(rows: list) -> np.ndarray:
 @lru_cache(maxsize=1024)
 def _profile(shape: Shape, pose: Pose) -> tuple[np.ndarray, np.ndarray]:
     """Underside and upper side in the elevation at PROFILE places across the width, mm."""
-    plan, lower, upper = surfaces(shape, pose)
+    plan, lower, upper = piece_surfaces(shape, pose)
     width = shape.size(pose)[0]
     at = (np.arange(PROFILE) / (PROFILE - 1) - 0.5) * width
     xs, first = np.unique(plan[:, 0], return_index=True)  # the plan goes column by column

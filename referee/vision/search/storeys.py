@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 
 from referee.vision.measured import measured
-from referee.vision.search.canvas import Canvas, Reading, fits
+from referee.vision.search.canvas import Canvas, Reading, fit_readings
 from referee.vision.search.rules import MAX_PIECES
 from referee.vision.search.stances import Catalogue
 
@@ -18,7 +18,7 @@ CROOKED_NATS = measured(
 )
 
 
-def storeys(canvas: Canvas, best: Reading) -> list[Reading]:
+def with_storeys(canvas: Canvas, best: Reading) -> list[Reading]:
     """A reading with a piece slid in below one of its own, or two of its colour for one of its own, or the foot taken
     away, all that is above moved along the camera's rays so that it stays where it is in the picture: the same tower
     looks so a storey higher and nearer, and no single edit goes from one to the other. The most promising, roughly
@@ -43,9 +43,9 @@ def storeys(canvas: Canvas, best: Reading) -> list[Reading]:
     if len(pieces) > 1 and feet[1] > 1.0:
         trials.append(_lifted(pieces[1:], feet[1:] > 0, 0, -cat.size[int(pieces[0, 0]), 2], eye))
     raised = [Reading(best.turn, rows, 0.0, "storey") for rows in trials]
-    tried = fits(canvas, raised, NO_CLIMB, [r.count for r in raised])
+    tried = fit_readings(canvas, raised, NO_CLIMB, [r.count for r in raised])
     near = sorted(tried, key=lambda r: -r.score)[: 3 * STOREYS]
-    return sorted(fits(canvas, near), key=lambda r: -r.score)[:STOREYS]
+    return sorted(fit_readings(canvas, near), key=lambda r: -r.score)[:STOREYS]
 
 
 def _in_two(

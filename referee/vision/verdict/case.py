@@ -95,7 +95,7 @@ class Case:
     @property
     def sight(self) -> Reason:
         """What the reading ahead says at first sight: its first fault, or that it has none."""
-        return first_of(self.best)
+        return first_fault(self.best)
 
     @cached_property
     def may_lack(self) -> bool:
@@ -129,6 +129,6 @@ class Case:
         return tuple(sorted({kind[1] for kind, n in rows if n > 0 and kind[1] in unseen and wanted(kind)}))
 
 
-def first_of(ruled: Ruled | None) -> Reason:
+def first_fault(ruled: Ruled | None) -> Reason:
     """The first fault of a reading, or that it has none."""
     return ruled.faults[0] if ruled and ruled.faults else AS_CARD_REASON

@@ -22,7 +22,7 @@ from cards.law import Reason, because
 from referee.match.verdict import Ruling, Verdict
 from referee.vision.measured import measured
 from referee.vision.search.canvas import Reading
-from referee.vision.verdict.case import Case, first_of
+from referee.vision.verdict.case import Case, first_fault
 from referee.vision.verdict.trust import features_of
 from referee.vision.verdict.visibility import UNKNOWN_PIECES, percent_off
 
@@ -262,7 +262,7 @@ def _unsure(case: Case, _: float) -> Reason | None:
 
 
 def _two_readings(case: Case) -> Reason:
-    behind = first_of(case.compared.rival)
+    behind = first_fault(case.compared.rival)
     return because("two_readings", ahead=case.sight.to_json(), behind=behind.to_json())
 
 

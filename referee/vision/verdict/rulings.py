@@ -66,7 +66,7 @@ class Rulings:
         """The build as it stands in the field."""
         key = _key(reading)
         if key not in self._builds:
-            self._builds[key] = in_field(to_build(self.cat, reading), self.card)
+            self._builds[key] = split_by_field(to_build(self.cat, reading), self.card)
         return self._builds[key]
 
     def is_right(self, reading: Reading) -> bool:
@@ -95,7 +95,7 @@ class Rulings:
         build of a wrong one, or a wrong one of a right one."""
         build, found = self.of(reading)
         raw = to_build(self.cat, reading)
-        others = (in_field(raw, self.card, mm) for mm in (-line_mm, line_mm))
+        others = (split_by_field(raw, self.card, mm) for mm in (-line_mm, line_mm))
         return any(
             len(other.pieces) != len(build.pieces) and bool(self._found(other)) != bool(found) for other in others
         )
@@ -113,7 +113,7 @@ def field_of(card: Card) -> tuple[float, float]:
     return BAND if card.fills_band else FIELD
 
 
-def in_field(build: Build, card: Card, wider_mm: float = 0.0) -> Build:
+def split_by_field(build: Build, card: Card, wider_mm: float = 0.0) -> Build:
     """The build with what stands alone outside the field among the loose, and all that stands in it in the build; the
     field's line drawn so much further out."""
     x, y = field_of(card)

@@ -8,7 +8,7 @@ by how much it looks like the bare table where they claim nothing. Only where a 
 one of them does it count: how loose pieces lie decides nothing.
 
 What is seen through an arch glows in its colour. Where it is darker than the arch's face, colour does
-not count it for the arch (``glow_of``).
+not count it for the arch (``arch_glow_nats``).
 
 Light makes a ruling surer or doubtful; it never turns one: shadows in a corner look like a face of
 their own. Where it speaks for the other ruling, and louder than colour, the two are even.
@@ -86,9 +86,9 @@ def rescored_by_shading(
         return list(readings)
     compared = right + wrong
     drawn = [_faces(view, cat.piece_set, build) for _, build in compared]
-    glow = {id(r): glow_of(evidence, build, faces) for faces, (r, build) in zip(drawn, compared, strict=True)}
+    glow = {id(r): arch_glow_nats(evidence, build, faces) for faces, (r, build) in zip(drawn, compared, strict=True)}
     where = _claimed(view, [(faces, len(build.pieces)) for faces, (_, build) in zip(drawn, compared, strict=True)])
-    said = {id(r): WEIGHT * light_of(evidence, faces, where) for faces, (r, _) in zip(drawn, compared, strict=True)}
+    said = {id(r): WEIGHT * shading_nats(evidence, faces, where) for faces, (r, _) in zip(drawn, compared, strict=True)}
     least = min(said.values())  # what is not compared must not gain by that
     before = _best(right, glow) - _best(wrong, glow)
     after = _best(right, glow, said) - _best(wrong, glow, said)
@@ -106,7 +106,7 @@ def _best(rows: list[tuple[Reading, Build]], *more: dict[int, float]) -> float:
     return max(r.score + sum(m[id(r)] for m in more) for r, _ in rows)
 
 
-def glow_of(evidence: Evidence, build: Build, faces: np.ndarray) -> float:
+def arch_glow_nats(evidence: Evidence, build: Build, faces: np.ndarray) -> float:
     """Nats of the pixels seen through the build's arches that have the arch's colour and are darker than its face:
     not the arch, but its light on what lies behind. ``faces`` (h, w) as ``_faces`` gives them."""
     total = 0.0
@@ -125,7 +125,7 @@ def glow_of(evidence: Evidence, build: Build, faces: np.ndarray) -> float:
     return total
 
 
-def light_of(evidence: Evidence, faces: np.ndarray, where: np.ndarray) -> float:
+def shading_nats(evidence: Evidence, faces: np.ndarray, where: np.ndarray) -> float:
     """Nats (at most 0) of the pixels ``where`` (h, w) if they show these ``faces`` (h, w) int32, -1: none."""
     smooth = smoothed(evidence.features, faces, where, REACH_PX, STEP_PX)
     return float(np.maximum(likeliest(evidence.features, faces, smooth, evidence.bare, where, DENSITY), LEAST).sum())

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
-from calibration.quality import CLIPPED_CODE, clipped
+from calibration.quality import CLIPPED_CODE, clipped_pixels
 from cards.build import Build
 from cards.pieces import PieceSet
 from cards.sentences import sentence
@@ -61,7 +61,7 @@ def visibility_of(
     channels = (view.image[of_pieces & field] >= CLIPPED_CODE).sum(-1)
     shown = (piece_tags(view, piece_set, build.pieces) >= 0).astype(np.uint8)
     near = _near(view, shown)
-    increase = np.zeros(view.valid.shape, int) if empty is None else clipped(view.image).astype(int) - empty
+    increase = np.zeros(view.valid.shape, int) if empty is None else clipped_pixels(view.image).astype(int) - empty
     light = evidence.added(near & (cv2.dilate(shown, np.ones((5, 5), np.uint8)) == 0))  # a rim's pixels are mixtures
     return Visibility(
         _mean(view.valid[view.regions[2]]),

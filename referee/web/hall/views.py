@@ -5,7 +5,7 @@ from typing import Any
 
 from referee.match.state import public_match
 from referee.session.director import Director, TableNow
-from referee.tournament.plan import rest_s, time_plan
+from referee.tournament.plan import remaining_s, time_plan
 from referee.tournament.standings import StandingsRow, standings
 from referee.tournament.state import Fixture, Tournament
 from referee.web import views
@@ -72,7 +72,7 @@ def head(director: Director) -> dict[str, Any]:
         "players": len(state.present),
         "seed_hash": state.seed_hash,
         "seed": str(state.options.seed) if state.phase == "finished" else None,
-        "minutes": minutes(rest_s(state, director.passed_s())),
+        "minutes": minutes(remaining_s(state, director.passed_s())),
         "simulated": state.simulated,
         "alarms": director.notifier.alarms(),
     }

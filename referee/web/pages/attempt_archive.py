@@ -28,7 +28,7 @@ from referee.recording.video import read_frame
 from referee.recording.writer import UNFINISHED
 from referee.review.observer import observer_of
 from referee.review.timeline import is_stored, stored_timeline
-from referee.vision.overlay import draw
+from referee.vision.overlay import with_panel
 
 THUMB_WIDTH = 480
 OVERLAYS_KEPT = 64
@@ -274,7 +274,7 @@ class Archive:
         frame = read_frame(attempt.folder / VIDEO, index).image
         with self._seeing:
             judgement = observer_of(attempt).judge([frame], attempt.card, attempt.meta.get("zones"))
-        return jpeg(draw(frame, judgement, attempt.card, language, details=False))
+        return jpeg(with_panel(frame, judgement, attempt.card, language, details=False))
 
 
 def _still(attempt: Attempt) -> np.ndarray | None:

@@ -11,13 +11,13 @@ from markupsafe import escape
 from cards.errors import RefereeError
 from cards.sentences import localized_number, piece_name, say, word
 from referee.errors import IllegalCommand
-from referee.fields import shown
+from referee.fields import displayable
 from referee.match.commands import Overrule, Ruling
 from referee.match.duel import stop_time
 from referee.recording import Attempt
 from referee.recording.folder import META, TIMES, VIDEO, pack
 from referee.recording.index import FILTERS, ArchiveFilter
-from referee.recording.retention import removals
+from referee.recording.retention import read_removals
 from referee.review.timeline import pace
 from referee.review.verify import changed_files
 from referee.web import views
@@ -91,7 +91,7 @@ def _verdicts(attempt: Attempt, lang: str) -> list[dict[str, Any]]:
 
 
 def _text(name: str) -> str:
-    text = shown(flask.request.form.get(name, ""), MOST_TEXT + 1)
+    text = displayable(flask.request.form.get(name, ""), MOST_TEXT + 1)
     if not text or len(text) > MOST_TEXT:
         flask.abort(400, f"{name}: say something, in at most {MOST_TEXT} letters")
     return text
@@ -156,7 +156,7 @@ def _grid(pages: flask.Blueprint, archive: Archive, asked: Callable[..., Archive
             "show": list(FILTERS),
         }
         matches = {m: match_words(played, flask.g.lang) for m, played in page.matches.items()}
-        gone = removals(archive.root)
+        gone = read_removals(archive.root)
         return flask.render_template(
             "attempts_grid.html",
             page=page,

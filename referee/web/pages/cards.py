@@ -25,7 +25,7 @@ from cards.elevation import elevation
 from cards.errors import BadCard, RefereeError
 from cards.kinds import parse_card
 from cards.kinds.layout import LayoutCard, make_layouts
-from cards.law import worded
+from cards.law import worded_piece
 from cards.pieces import PieceSet, Pose, load_piece_set, parse_piece_set
 from cards.sentences import sentence, word
 from cards.stability import MISPLACEMENT_MM, check_stability, settle
@@ -133,9 +133,9 @@ def _layout(pieces: PieceSet, rows: object, card_id: str, value: object) -> Layo
     assert isinstance(card, LayoutCard), "its kind says so"
     for p in card.pieces:
         if p.shape not in pieces.shapes or p.color not in pieces.colors:
-            raise BadCard(sentence("set_lacks", name=pieces.name, piece=worded(p)))
+            raise BadCard(sentence("set_lacks", name=pieces.name, piece=worded_piece(p)))
         if not abs(p.x) < 500 or not abs(p.z) < 2000:
-            raise BadCard(sentence("off_table", piece=worded(p)))
+            raise BadCard(sentence("off_table", piece=worded_piece(p)))
     return card
 
 

@@ -47,7 +47,7 @@ def _values(session: Session, t: Say) -> dict[str, Any]:
             "readings": console_views.readings(match) if match["phase"] in CONTESTED else [],
             "quick": console_views.quick(match),
             "reasons_said": console_views.REASONS,
-            "open_zones": views.open_zones(match),
+            "open_zones": views.zones_awaiting_ruling(match),
             "card": views.card(face) if face else None,
             "history": list(reversed(match["history"])),  # the latest first
             "replayable": _replayable(session.state) if "ReplayDuel" in match["allowed"] else frozenset(),

@@ -8,7 +8,7 @@ from werkzeug.wrappers import Response
 
 from cards.sentences import say
 from referee.errors import RefereeError
-from referee.fields import shown
+from referee.fields import displayable
 from referee.web import security
 from referee.web.ports import PageSession
 from referee.web.security import public
@@ -42,7 +42,7 @@ def blueprint(session: PageSession) -> flask.Blueprint:
 
     @pages.post("/name")
     def name() -> Response:
-        flask.session["name"] = name = shown(flask.request.form.get("name", ""), 40)
+        flask.session["name"] = name = displayable(flask.request.form.get("name", ""), 40)
         security.logins().rename(flask.session.get("login"), name)
         return flask.redirect(_next_page(), 303)
 

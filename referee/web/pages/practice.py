@@ -4,7 +4,7 @@ from typing import Any
 
 import flask
 
-from referee.fields import shown
+from referee.fields import displayable
 from referee.session.practising import PracticeRunner
 from referee.session.session import Session
 from referee.web import practice_views, views
@@ -66,7 +66,7 @@ def blueprint(session: Session) -> flask.Blueprint:
     @pages.post("/begin")
     def begin() -> flask.typing.ResponseReturnValue:
         form, room = flask.request.form, require_practice(session)
-        names = {zone: shown(form.get(zone, ""), LONGEST_NAME) for zone in ZONES}
+        names = {zone: displayable(form.get(zone, ""), LONGEST_NAME) for zone in ZONES}
         level = form.get("level", "")
         room.end()
         room.begin({z: n for z, n in names.items() if n}, int(level) if level.isdecimal() else None)

@@ -11,7 +11,7 @@ import cv2
 import numpy as np
 
 from calibration.camera import CameraModel
-from calibration.lens import LEAST_VIEWS, BoardView, LensFit, covered
+from calibration.lens import LEAST_VIEWS, BoardView, LensFit, covered_share
 from calibration.mat import FIELD, MatPose, Mats, detect_mats
 from calibration.palette import Palette
 from calibration.quality import ANGLE_DEG, DISTANCE_CM, Figure, zone_quality
@@ -97,7 +97,7 @@ def board_numbers(views: Sequence[BoardView], fit: LensFit | None) -> list[Numbe
     """Of the lens board's views so far: enough, spread over the picture (per cent), and the fit's error."""
     rows = [
         Number("views", len(views), LEAST_VIEWS, None),
-        Number("covered", round(100 * covered(views)), 60, None, "%"),
+        Number("covered", round(100 * covered_share(views)), 60, None, "%"),
     ]
     return [*rows, Number("error", round(fit.error_px, 2), None, 0.8, "px")] if fit else rows
 

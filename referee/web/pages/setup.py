@@ -15,7 +15,7 @@ from calibration.print_sheets import charuco_pdf
 from cards.sentences import sentence
 from referee.core import refuse_if
 from referee.errors import DeviceLost, IllegalCommand, RefereeError
-from referee.fields import shown
+from referee.fields import displayable
 from referee.recording.folder import write_json
 from referee.session.device_choice import DeviceChoices
 from referee.session.session import Session
@@ -116,7 +116,7 @@ def blueprint(session: Session) -> flask.Blueprint:
 
     @pages.post("/thaw")
     def thaw() -> flask.typing.ResponseReturnValue:
-        session.setup.reopen(shown(flask.request.form.get("who", ""), 40) or _name())
+        session.setup.reopen(displayable(flask.request.form.get("who", ""), 40) or _name())
         return flask.redirect(flask.url_for("setup.setup", _anchor="sign"), 303)
 
     pages.register_error_handler(RefereeError, _fault)
@@ -176,7 +176,7 @@ def _sign(session: Session, setting: Setting, form: Mapping[str, str]) -> None:
 
     Raises IllegalCommand. The numbers go into the match's record, and beside it as ``setup.json``.
     """
-    names = tuple(shown(form.get(f"name_{zone}", ""), 40) for zone in rig_checks.PLAYED_ZONES)
+    names = tuple(displayable(form.get(f"name_{zone}", ""), 40) for zone in rig_checks.PLAYED_ZONES)
     refuse_if("mats" not in setting.results, "measure_first")
     refuse_if(setting.failed and form.get("anyway") != "yes", "not_passed", steps=list(setting.failed))
     session.setup.sign(names, setting.to_json(), _name())

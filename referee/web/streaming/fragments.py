@@ -45,7 +45,7 @@ def rendered(
     t = tools["t"]
     tools |= {
         "why": lambda duel: views.why(duel, t),
-        "opposite": views.opposite,
+        "opposite": views.opposite_ruling,
         "counted": lambda what, n: plural_text(t, what, n),
     }
     return {

@@ -96,11 +96,11 @@ class Feed:
         """
         if self._last[:2] != (since, self.serial):
             news = {n: h for n, h in self.parts.items() if self.changed[n] > since}
-            self._last = (since, self.serial, event("parts", {"now": now_s, "parts": news}, self.serial))
+            self._last = (since, self.serial, server_sent_event("parts", {"now": now_s, "parts": news}, self.serial))
         return self._last[2]
 
 
-def event(kind: str, data: object, serial: int | None = None) -> bytes:
+def server_sent_event(kind: str, data: object, serial: int | None = None) -> bytes:
     """One server-sent event (WHATWG HTML, 9.2)."""
     head = f"id: {serial}\n" if serial is not None else ""
     return f"{head}event: {kind}\ndata: {json.dumps(data, separators=(',', ':'))}\n\n".encode()
@@ -152,7 +152,7 @@ class EventStream(_Stream):
 
     def beat(self) -> bytes:
         """A sign of life with the session's time."""
-        return event("beat", {"now": self._streams.now_s()})
+        return server_sent_event("beat", {"now": self._streams.now_s()})
 
 
 class PictureStream(_Stream):
