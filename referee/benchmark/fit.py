@@ -20,7 +20,7 @@ from types import MappingProxyType
 import numpy as np
 from scipy.optimize import minimize
 
-from referee.benchmark.risk_control import Sample, certified_limit, risk_bound, testing_start
+from referee.benchmark.risk_control import Sample, certified_limit, first_threshold, risk_bound
 from referee.benchmark.scoring import ZoneScore
 from referee.vision.verdict.trust import Guarantee, Trust, trust_json
 
@@ -109,7 +109,7 @@ def _fitted_one(lessons: list[Lesson], taught: set[str], certifying: set[str], r
     base, weights = logistic(_table(learn, names), _right(learn))
     most = min(round(1.0 - 1.0 / (len(learn) + 2), 4), SUREST)
     trust = Trust(base, dict(zip(names, weights, strict=True)), 0.5, most, Guarantee(1.0, delta, 0, 0))
-    start, shown = testing_start(_sample(learn, trust), risk, delta)
+    start, shown = first_threshold(_sample(learn, trust), risk, delta)
     limit = certified_limit(_sample(test, trust), start, shown, delta)
     guarantee = Guarantee(round(limit.risk, 5), delta, limit.wrong, limit.given)
     told = Trust(base, trust.weights, limit.threshold, max(most, limit.threshold), guarantee)

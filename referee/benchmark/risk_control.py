@@ -72,7 +72,7 @@ def design_effect(right: np.ndarray, session: np.ndarray) -> float:
     return max(1.0, variance / (share * (1 - share) / n))
 
 
-def testing_start(learnt: Sample, risk: float, delta: float) -> tuple[int, float]:
+def first_threshold(learnt: Sample, risk: float, delta: float) -> tuple[int, float]:
     """Where in the grid to begin testing, and at which risk, by the data that taught: at the threshold whose bound is
     lowest there, and at the risk wanted or, where so little data cannot show that, the least of ``RISKS`` that it shows
     with room to spare."""

@@ -30,8 +30,8 @@ from referee.benchmark.risk_control import (
     Sample,
     certified_limit,
     design_effect,
+    first_threshold,
     risk_bound,
-    testing_start,
 )
 from referee.vision.verdict.trust import FILE, Guarantee, Trust, load_trust, trust_json
 
@@ -53,7 +53,7 @@ def test_the_guarantee_is_broken_no_more_often_than_it_says():
     broken, certain = 0, 0
     for seed in range(300):
         rng = np.random.default_rng(seed)
-        start, shown = testing_start(world(rng, 800), RISK, DELTA)
+        start, shown = first_threshold(world(rng, 800), RISK, DELTA)
         limit = certified_limit(world(rng, 1500), start, shown, DELTA)
         broken += true_risk(limit.threshold) > limit.risk
         certain += limit.risk == RISK
@@ -119,7 +119,7 @@ def test_little_data_asks_for_little():
     broken = 0
     for seed in range(200):
         rng = np.random.default_rng(seed)
-        start, shown = testing_start(world(rng, 150), 0.01, DELTA)
+        start, shown = first_threshold(world(rng, 150), 0.01, DELTA)
         limit = certified_limit(world(rng, 150), start, shown, DELTA)
         assert shown > 0.01
         broken += true_risk(limit.threshold) > limit.risk
