@@ -42,9 +42,14 @@ def sweep(root: Path, index: Index | None = None) -> list[str]:
 
 def torn_recordings(index: Index) -> list[str]:
     """Of the latest recordings those that a power cut or a full disk has left with an empty or unwritten file."""
-    latest = map(load_attempt, index.latest(LOOKED_AT))
-    unread = [folder.name for folder in index.loose() if torn(folder / META)]
-    return unread + [attempt.name for attempt in latest if any(map(torn, attempt.recorded()))]
+    return [folder.name for folder in dict.fromkeys((*index.loose(), *index.latest(LOOKED_AT))) if _is_torn(folder)]
+
+
+def _is_torn(folder: Path) -> bool:
+    try:
+        return torn(folder / META) or any(map(torn, load_attempt(folder).recorded()))
+    except (BadAttempt, OSError):  # gone meanwhile, or another user's: no reason not to record the next duel
+        return False
 
 
 def _gone(folder: Path) -> list[Path]:

@@ -191,3 +191,16 @@ def test_the_next_start_says_what_a_power_cut_has_left(torn, clock):
         assert torn.name in str(recorder.problem) and "power cut" in str(recorder.problem)
     finally:
         recorder.close()
+
+
+def test_an_old_recording_that_cannot_be_read_stops_no_start(torn, clock, monkeypatch):
+    def refuse(path):
+        raise PermissionError(13, "Permission denied", path)
+
+    monkeypatch.setattr("referee.recording.sweep.torn", refuse)
+    recorder = Recorder(torn.parent, clock)
+    try:
+        assert recorder.problem is None
+        assert recorder.begin({"match_id": "M2", "card": "L00", "files": {}}).is_dir()
+    finally:
+        recorder.close()
