@@ -103,7 +103,6 @@ class Mats:
     camera: CameraModel
     poses: Mapping[str, MatPose] = field(default_factory=dict)
     error_px: float = 0.0
-    other_ids: tuple[int, ...] = ()
     doubtful: tuple[str, ...] = ()
     """Zones whose markers fit no mat on the table: two sheets of one letter in view, or a bent one."""
 
@@ -145,20 +144,20 @@ def detect_mats(
         markers = {**markers, **more}
         mats = solve_mats(markers, (width, height), camera)
     alone = sum(len(pose.markers) for pose in mats.poses.values()) < 2
-    return Mats(mats.camera, {}, 0.0, mats.other_ids, mats.doubtful) if alone else mats
+    return Mats(mats.camera, doubtful=mats.doubtful) if alone else mats
 
 
 def solve_mats(markers: Corners, size: tuple[int, int], camera: CameraModel | None = None) -> Mats:
     """Poses of all mats from marker corners. ``size`` is (width, height) of the picture in px."""
     lens = camera.scaled_to(*size) if camera else guessed_camera(*size)
-    seen, others = aruco.zone_markers(markers), tuple(m for m in markers if m >= 4 * len(ZONES))
+    seen = aruco.zone_markers(markers)
     mats = {zone: _in_one_plane(markers, ids) for zone, ids in seen.items()}
     most = MOST_ERROR * size[0]
     bad = [z for z, ids in mats.items() if _sheet_error(markers, ids) > most or 2 * len(ids) <= len(seen[z])]
     doubtful = tuple(sorted(bad))
     mats = {zone: ids for zone, ids in mats.items() if zone not in doubtful}
     if not mats:
-        return Mats(lens, other_ids=others, doubtful=doubtful)
+        return Mats(lens, doubtful=doubtful)
     solved = _solve(markers, mats, lens, free_focal=camera is None)
     kept = _without_misreadings(markers, mats, solved)
     if kept and kept != mats:
@@ -168,7 +167,7 @@ def solve_mats(markers: Corners, size: tuple[int, int], camera: CameraModel | No
         least = min(large, key=lambda zone: len(solved.poses[zone].markers))
         rest = {m: quad for m, quad in markers.items() if m not in seen[least]}
         return solve_mats(rest, size, camera)
-    return Mats(solved.camera, solved.poses, solved.error_px, others, doubtful)
+    return Mats(solved.camera, solved.poses, solved.error_px, doubtful)
 
 
 def _too_large(pose: MatPose, lens: CameraModel) -> bool:

@@ -8,6 +8,7 @@ import cv2
 import numpy as np
 import pytest
 
+from calibration import markers
 from calibration.camera import load_camera
 from calibration.markers import Corners, find_markers
 from calibration.mat import SHEET, detect_mats
@@ -50,6 +51,21 @@ def test_markers_are_held_by_what_motion_has_left_of_them():
     mats = believed_mats(shaken, LENS, KNOWN, cv2.cvtColor(EMPTY, cv2.COLOR_GRAY2BGR))
     off = {zone: np.abs(corners_px(mats, mats.poses[zone]) - corners_px(MATS, MATS.poses[zone])).max() for zone in "AB"}
     assert max(off.values()) < 2.0
+
+
+@pytest.mark.parametrize(
+    "picture", sorted(SESSION.parent.glob("*/*.jpg")), ids=lambda path: f"{path.parent.name}-{path.stem}"
+)
+def test_still_markers_are_found_at_their_places_as_in_the_whole_picture(picture, monkeypatch):
+    gray, looks = cv2.imread(str(picture), cv2.IMREAD_GRAYSCALE), []
+    known = {m: quad for m, quad in find_markers(gray).items() if m < 8}
+    detect = markers._detect
+    monkeypatch.setattr(markers, "_detect", lambda part, *of: looks.append(part.shape) or detect(part, *of))
+    again = find_markers(gray, known)
+    assert {m for m in detect(gray) if m < 8} <= again.keys()
+    assert all(np.array_equal(quad, known[m]) for m, quad in again.items() if m < 8)
+    readable = sum(len(ids) > 1 for ids in markers.zone_markers(known).values())
+    assert (gray.shape in looks) == (readable < markers.DUEL_MATS)
 
 
 def test_a_camera_that_was_knocked_holds_no_marker_where_it_was():
