@@ -243,14 +243,13 @@ class Index:
         alone = len(paths) == 1 and "~" not in address
         return next((path for path in paths if alone or address_of(path) == address), None)
 
-    def neighbours(self, path: bytes) -> tuple[str | None, str | None]:
+    def neighbours(self, path: bytes) -> tuple[str | None, ...]:
         """Addresses of the attempts before and after that one, among all in their order."""
         paths = [None, *self.page(ArchiveFilter()), None]
         if path not in paths:
             return None, None
         at = paths.index(path)
-        before, after = (beside and address_of(beside) for beside in (paths[at - 1], paths[at + 1]))
-        return before or None, after or None
+        return tuple(address_of(beside) if beside else None for beside in (paths[at - 1], paths[at + 1]))
 
     def players(self) -> list[str]:
         """Everybody who played."""
