@@ -331,3 +331,21 @@ def test_wear_is_believed_where_wood_is_one_and_a_half_spreads_from_every_paint(
     start = nominal_palette(pieces)
     pixels = np.concatenate([clouds(start.means, 0.25), cloud(WOOD.mean, 0.1, 1125, 99)])
     assert (learn_wear(start, pieces, pixels) is not start) == believed
+
+
+@pytest.mark.parametrize(
+    ("learn", "rounds"),
+    [
+        (lambda pixels, **how: learn_palette(PIECES, pixels, **how), 6),
+        (lambda pixels, **how: drifted_palette(NOMINAL, pixels, **how), 5),
+        (lambda pixels, **how: learn_wear(NOMINAL, PIECES, pixels, **how), 8),
+    ],
+    ids=["colours", "drift", "wear"],
+)
+def test_so_many_rounds_are_gone_unless_others_are_asked_for(learn, rounds):
+    """On pixels that one round more or less still moves: mixtures of all colours."""
+    wood = cloud(WOOD.mean + (0.2, -0.2, 0.2), 0.3, 2500, 9)
+    pixels = np.concatenate([clouds(NOMINAL.means, (0.6, 0.5, 0.5)), wood])
+    usual = learn(pixels).means
+    assert (usual == learn(pixels, rounds=rounds).means).all()
+    assert all((usual != learn(pixels, rounds=rounds + more).means).any() for more in (-1, 1))

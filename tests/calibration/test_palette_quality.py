@@ -119,6 +119,18 @@ def test_a_palette_is_read_back(tmp_path):
     assert back.covariances == pytest.approx(palette.covariances, abs=1e-5)
 
 
+def test_a_palette_file_keeps_so_many_digits(tmp_path):
+    third = np.eye(3) / 3
+    wear = dataclasses.replace(WOOD, mean=third[0], covariance=third * 2, share=1 / 3)
+    palette = Palette(("red",), np.full((1, 3), 1 / 3), third[None], np.array([7.9]), wear, 20 / 3)
+    save_palette(palette, tmp_path / "palette.json")
+    file = json.loads((tmp_path / "palette.json").read_text())
+    red = file["colors"]["red"]
+    assert (red["mean"], red["covariance"][0], red["pixels"]) == ([0.33333] * 3, [0.333333, 0, 0], 7)
+    assert (file["wear"]["mean"], file["wear"]["covariance"][2]) == ([0.33333, 0, 0], [0, 0, 0.666667])
+    assert (file["wear"]["share"], file["piece_mm"]) == (0.3333, 6.667)
+
+
 @pytest.mark.parametrize(
     ("change", "fault"),
     [
@@ -130,8 +142,8 @@ def test_a_palette_is_read_back(tmp_path):
         ({"colors": {"red": {"mean": [0, 0, 0]}}}, "not a palette"),
         ({"colors": {"red": {"mean": [0, 0, 0], "covariance": [[0] * 3] * 3}}}, "not a palette"),
         (
-            {"colors": {"pink": {"mean": [0, 0, 0], "covariance": np.eye(3).tolist()}}},
-            "colours are pink, .* has red, blue, green, orange$",
+            {"colors": PINK["colors"] | {"teal": PINK["colors"]["pink"]}},
+            "colours are pink, teal, the piece set has red, blue, green, orange$",
         ),
     ],
 )
