@@ -16,8 +16,8 @@ from fake_session import FakeSession
 from referee.match.commands import DrawCard, Go, Ready
 from referee.web import create_app, serve
 from referee.web.connections import ConnectionLimits, Connections
-from referee.web.streaming import streams as module
-from referee.web.streaming.streams import PLACES, Feed, Places, Streams, Visitor
+from referee.web.streaming import crowd
+from referee.web.streaming.streams import PLACES, EventStream, Feed, Places, Streams, Visitor
 
 ANN, BEN, REFEREE = Visitor("10.0.0.1"), Visitor("10.0.0.2"), Visitor("10.0.0.1", referee=True)
 
@@ -42,6 +42,12 @@ def wait_until(true, seconds: float = 10.0) -> None:
         time.sleep(0.02)
 
 
+def beats_every(monkeypatch, seconds: float) -> None:
+    """A quiet line carries a beat so often."""
+    monkeypatch.setattr(EventStream, "wait_s", seconds)
+    monkeypatch.setattr(crowd, "TICK_S", seconds / 5)
+
+
 def test_a_viewer_gets_all_parts_first_and_then_only_what_has_changed(server, session):
     session.create_match(["Ann", "Ben", "Cem", "Dia"])
     with urllib.request.urlopen(f"{server.url}events", timeout=10) as answer:
@@ -54,14 +60,14 @@ def test_a_viewer_gets_all_parts_first_and_then_only_what_has_changed(server, se
 
 
 def test_a_quiet_line_carries_beats(server, session, monkeypatch):
-    monkeypatch.setattr(module, "HEARTBEAT_S", 0.2)
+    beats_every(monkeypatch, 0.2)
     with urllib.request.urlopen(f"{server.url}events", timeout=10) as answer:
         kinds = [kind for kind, _ in events(answer, 3)]
     assert kinds == ["parts", "beat", "beat"]
 
 
 def test_beats_of_a_quiet_line_leave_nothing_behind(server, monkeypatch):
-    monkeypatch.setattr(module, "HEARTBEAT_S", 0.05)
+    beats_every(monkeypatch, 0.05)
     with urllib.request.urlopen(f"{server.url}events", timeout=10) as answer:
         events(answer, 40)
         assert server._bridge.crowd.count() == 1
@@ -96,7 +102,7 @@ def test_a_film_is_a_row_of_pictures(pictures, server):
 
 
 def test_viewers_who_hang_up_give_their_place_back(pictures, server, app, monkeypatch):
-    monkeypatch.setattr(module, "HEARTBEAT_S", 0.2)
+    beats_every(monkeypatch, 0.2)
     open_now = app.extensions["referee.streams"].open_now
     paths = ("events", "live/live.mjpg")
     lines = [urllib.request.urlopen(f"{server.url}{path}", timeout=10) for path in paths]
