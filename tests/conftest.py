@@ -34,7 +34,8 @@ LONGEST = (
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items):
-    """Each of several processes begins with some of the longest tests, so that none of them is left for the end.
+    """Each of several processes begins with some of the longest tests, so that none of them is left for the end, and
+    gets the others file by file: a file's tests share what one of them has made.
 
     ``--dist worksteal`` first gives every process an equal part of the list.
     """
@@ -42,12 +43,12 @@ def pytest_collection_modifyitems(items):
     if processes == 1:
         return
     longest = [item for item in items if item.path.name in LONGEST]
-    others = iter([item for item in items if item.path.name not in LONGEST])
-    dealt: list[pytest.Item] = []
-    for n in range(processes):
-        first, size = longest[n::processes], (len(items) - len(dealt)) // (processes - n)
-        dealt += [*first, *itertools.islice(others, max(0, size - len(first)))]
-    items[:] = dealt
+    others = [item for item in items if item.path.name not in LONGEST]
+    parts = [longest[n::processes] for n in range(processes)]
+    files = [list(tests) for _, tests in itertools.groupby(others, key=lambda item: item.path)]
+    for tests in sorted(files, key=len, reverse=True):
+        min(parts, key=len).extend(tests)
+    items[:] = itertools.chain(*parts)
 
 
 def _foreign(before: set[threading.Thread]) -> list[threading.Thread]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 
@@ -63,6 +64,12 @@ async def turns(count: int = 50) -> None:
         await asyncio.sleep(0)
 
 
+def run_apart(play) -> None:
+    """Run the coroutine in a thread of its own: a browser that an earlier test has started keeps a loop in this one."""
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(asyncio.run, play).result()
+
+
 def test_everybody_hears_every_state_and_those_who_were_slow_only_the_last():
     async def play():
         crowd, feed = Broadcaster(), Feed()
@@ -83,7 +90,7 @@ def test_everybody_hears_every_state_and_those_who_were_slow_only_the_last():
         await asyncio.gather(*tasks)
         assert crowd.count() == 0 and all(line.on_room is None for line in lines)
 
-    asyncio.run(play())
+    run_apart(play())
 
 
 def test_what_comes_while_it_is_told_is_told_in_one_more_pass():
@@ -99,7 +106,7 @@ def test_what_comes_while_it_is_told_is_told_in_one_more_pass():
         assert all(line.sent[-1] == b"state 11" for line in lines)
         assert feed.asked == 2 * len(lines)
 
-    asyncio.run(play())
+    run_apart(play())
 
 
 def test_a_message_is_a_chunk_and_silence_is_broken_by_a_beat(monkeypatch):
@@ -115,7 +122,7 @@ def test_a_message_is_a_chunk_and_silence_is_broken_by_a_beat(monkeypatch):
         await asyncio.gather(*tasks)
         assert crowd.count() == 0
 
-    asyncio.run(play())
+    run_apart(play())
 
 
 def test_who_is_not_admitted_is_turned_away_and_keeps_nobody_else_waiting():
