@@ -136,7 +136,7 @@ def demo_tables(asked: DemoOptions, tables: int, players: int) -> None:
         click.echo("SIMULATED: tables, players and verdicts are not real; nothing is seen, verdicts are drawn by lot")
         folder = stack.enter_context(locked_data_folder(asked.data_dir / "tables"))
         journal = asked.journal or str(folder / "journal.db")
-        director, people = stack.enter_context(running_director(journal, new=True))
+        director, people = stack.enter_context(running_director(journal, new=True, keep=folder))
         everybody = invented_names(players)
         director.listen(print_events)
         current_tournament(director, people, everybody, tables, asked)

@@ -1,9 +1,8 @@
 """``referee tournament``: begin one, run the hall, enter people, read the standings. And ``referee people``."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import wraps
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ from referee.commands.hall import WHICH, WHO, running_director
 from referee.commands.match import JOURNAL, BadArgument
 from referee.commands.options import PATH, PORT, Commands, PageOptions, Words, argument, option, takes_options
 from referee.commands.serving import interrupted, page_server, pin_for
-from referee.commands.tournament_shown import export, list_, plan, show
+from referee.commands.tournament_shown import begun_tournament, export, list_, plan, show
 from referee.journal.file_lock import usable_folder
 from referee.session.director import Director
 from referee.session.people import People
@@ -97,9 +96,10 @@ class HallOptions(PageOptions):
 @JOURNAL
 def run_(asked: HallOptions) -> None:
     """Call the games to the tables and serve the hall's pages, until Ctrl-C. May be killed and started again."""
-    with interrupted() as over, running_director(asked.journal, asked.tournament) as (director, people):
+    folder = usable_folder(asked.data_dir)
+    with interrupted() as over, running_director(asked.journal, asked.tournament, keep=folder) as (director, people):
         director.auto = asked.auto
-        with hall_pages(director, people, asked, usable_folder(asked.data_dir)):
+        with hall_pages(director, people, asked, folder):
             director.run(over)
 
 
@@ -112,31 +112,34 @@ def hall_pages(director: Director, people: People, asked: PageOptions, data_dir:
         yield server.url
 
 
-NAME, WHY = click.argument("name"), click.argument("why")
-TABLE, GAME = click.argument("table"), click.argument("game", type=int)
+METAVARS = {"player": "NAME", "name": "NEW"}
+"""How fields of a command are called on the command line, where not as they are."""
 
 
-def changing_command(name: str, *parameters: Callable) -> Callable:
-    """A subcommand of that name with these parameters: what it makes of the tournament's state and of them is given to
-    the tournament, and how that stands is said."""
+def changing_command(name: str, kind: type[TournamentCommand], about: str) -> None:
+    """A subcommand of that name: the command of that kind, its fields asked for one after another, is given to the
+    tournament, and how that stands is said."""
+    asked = [f for f in fields(kind) if f.name != "strength"]
 
-    def declared(make: Callable[..., TournamentCommand]) -> click.Command:
-        @wraps(make)
-        def run(journal: str, tournament: str, **given: Any) -> None:
-            with running_director(journal, tournament) as (director, people):
-                if not director.id:
-                    raise BadArgument(f"{journal}: no tournament has been begun")
-                command = make(director.state, **given)
-                director.command(command)
-                if isinstance(command, commands.Enter):
-                    people.meet([director.state.entrants[-1].name], command.who)
-                click.echo(_where(director.state))
+    def run(journal: str, tournament: str, **given: Any) -> None:
+        with running_director(journal, tournament) as (director, people):
+            state = begun_tournament(director, journal)
+            for field in asked:
+                if field.name == "winner" or (field.name == "player" and field.type is int):
+                    name = given[field.name]
+                    shared = field.name == "winner" and name == "shared"
+                    given[field.name] = None if shared else _player(state, name)
+            command = kind(**given)
+            director.command(command)
+            if isinstance(command, commands.Enter):
+                people.meet([director.state.entrants[-1].name], command.who)
+            click.echo(_where(director.state))
 
-        for parameter in reversed((*parameters, WHICH, JOURNAL)):
-            run = parameter(run)
-        return tournament.command(name)(run)
-
-    return declared
+    for field in reversed(asked):
+        metavar = METAVARS.get(field.name, field.name.upper())
+        kept = int if field.name == "game" else str
+        run = WHO(run) if field.name == "who" else click.argument(field.name, type=kept, metavar=metavar)(run)
+    tournament.command(name, help=about)(WHICH(JOURNAL(run)))
 
 
 def _where(state: Tournament) -> str:
@@ -153,59 +156,17 @@ def _player(state: Tournament, name: str) -> int:
     return names.index(name)
 
 
-@changing_command("enter", NAME, WHO)
-def enter(state: Tournament, name: str, who: str) -> TournamentCommand:
-    """NAME takes part, from the next pairing on."""
-    return commands.Enter(name, who=who)
-
-
-@changing_command("leave", NAME, WHY, WHO)
-def leave(state: Tournament, name: str, why: str, who: str) -> TournamentCommand:
-    """NAME goes home, and WHY."""
-    return commands.Leave(_player(state, name), why, who)
-
-
-@changing_command("return", NAME, WHO)
-def return_(state: Tournament, name: str, who: str) -> TournamentCommand:
-    """NAME, who had left, is back."""
-    return commands.Return(_player(state, name), who)
-
-
-@changing_command("rename", NAME, click.argument("new"), WHO)
-def rename(state: Tournament, name: str, new: str, who: str) -> TournamentCommand:
-    """NAME was entered wrongly and is NEW."""
-    return commands.Rename(_player(state, name), new, who)
-
-
-@changing_command("open-table", TABLE, WHO)
-def open_table(state: Tournament, table: str, who: str) -> TournamentCommand:
-    """One more TABLE."""
-    return commands.OpenTable(table, who)
-
-
-@changing_command("close-table", TABLE, WHY, WHO)
-def close_table(state: Tournament, table: str, why: str, who: str) -> TournamentCommand:
-    """Give a TABLE up, and WHY; its game goes to another."""
-    return commands.CloseTable(table, why, who)
-
-
-@changing_command("pair")
-def pair(state: Tournament) -> TournamentCommand:
-    """Pair the next round; after the last one, end the tournament."""
-    return commands.PairRound()
-
-
-@changing_command("rerun", GAME, WHY, WHO)
-def rerun(state: Tournament, game: int, why: str, who: str) -> TournamentCommand:
-    """Play GAME again, and WHY; what was played counts no longer."""
-    return commands.Rerun(game, why, who)
-
-
-@changing_command("rule", GAME, click.argument("winner"), WHY, WHO)
-def rule(state: Tournament, game: int, winner: str, why: str, who: str) -> TournamentCommand:
-    """GAME goes to WINNER (or `shared`), and WHY."""
-    return commands.RuleGame(game, None if winner == "shared" else _player(state, winner), why, who)
-
-
+for name, kind, about in (
+    ("enter", commands.Enter, "NAME takes part, from the next pairing on."),
+    ("leave", commands.Leave, "NAME goes home, and WHY."),
+    ("return", commands.Return, "NAME, who had left, is back."),
+    ("rename", commands.Rename, "NAME was entered wrongly and is NEW."),
+    ("open-table", commands.OpenTable, "One more TABLE."),
+    ("close-table", commands.CloseTable, "Give a TABLE up, and WHY; its game goes to another."),
+    ("pair", commands.PairRound, "Pair the next round; after the last one, end the tournament."),
+    ("rerun", commands.Rerun, "Play GAME again, and WHY; what was played counts no longer."),
+    ("rule", commands.RuleGame, "GAME goes to WINNER (or `shared`), and WHY."),
+):
+    changing_command(name, kind, about)
 for command in (show, plan, list_, export):
     tournament.add_command(command)

@@ -17,7 +17,8 @@ from referee.web.i18n.texts import translate
 LANG = "en"
 
 
-def _begun(director: Director, journal: str) -> Tournament:
+def begun_tournament(director: Director, journal: str) -> Tournament:
+    """Its state. Raises BadArgument where there is none."""
     if not director.id:
         raise BadArgument(f"{journal}: no tournament has been begun")
     return director.state
@@ -28,8 +29,8 @@ def _begun(director: Director, journal: str) -> Tournament:
 def list_(journal: str) -> None:
     """The tournaments on record."""
     with running_director(journal) as (director, _):
-        for tournament in tournaments(director.journal):
-            state = fold(director.journal.events(tournament))
+        for tournament in tournaments(director.record):
+            state = fold(director.record.events(tournament))
             mark = "  SIMULATED" if state.simulated else ""
             click.echo(f"{tournament}  {state.phase:<8}  {len(state.entrants)} players  {state.name}{mark}")
 
@@ -40,7 +41,7 @@ def list_(journal: str) -> None:
 def show(tournament: str, journal: str) -> None:
     """Standings with the rules that break ties, and every round's games."""
     with running_director(journal, tournament) as (director, _):
-        state = _begun(director, journal)
+        state = begun_tournament(director, journal)
     click.echo(table_text(state))
     for number in range(1, state.round + 1):
         click.echo(f"\nround {number} of {state.rounds}")
@@ -87,7 +88,7 @@ def game_text(state: Tournament, game: Fixture) -> str:
 def plan(tournament: str, journal: str) -> None:
     """Who is where now, who is next, and when it will be over."""
     with running_director(journal, tournament) as (director, _):
-        state, passed = _begun(director, journal), director.passed_s()
+        state, passed = begun_tournament(director, journal), director.passed_s()
     for table in state.tables:
         if game := state.at_table(table):
             click.echo(f"at table {table}: {' - '.join(state.named(game))} ({game.phase})")
@@ -104,4 +105,4 @@ def plan(tournament: str, journal: str) -> None:
 def export(tournament: str, journal: str, out: Path | None) -> None:
     """The tournament as JSON: persons and tables as in WCIF, games and standings in an extension of it."""
     with running_director(journal, tournament) as (director, _):
-        write_output(to_json(_begun(director, journal)), out)
+        write_output(to_json(begun_tournament(director, journal)), out)

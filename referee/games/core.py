@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from types import ModuleType
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
@@ -291,6 +292,12 @@ class Game(Generic[S]):
         held = self.deck(state)
         for piece, count in self.pieces(state).items():
             refuse_if(piece != UNKNOWN and count > held[piece], "game.too_many_named", n=held[piece], card=piece)
+
+
+def from_rules(rules: ModuleType) -> dict[str, Any]:
+    """Fields of a ``Game`` that its module of rules has under the same names."""
+    same = ("begin", "create", "view", "legal", "pieces")
+    return {"commands": rules.COMMANDS, "changes": rules.CHANGES} | {name: getattr(rules, name) for name in same}
 
 
 @cache

@@ -36,6 +36,11 @@ class Entry:
     prev: str
     hash: str
 
+    @property
+    def line(self) -> str:
+        """The line that it was read from."""
+        return line_of(self.match_id, self.seq, self.event, self.prev)[0]
+
 
 def canonical(value: object) -> str:
     """JSON with sorted keys and no spaces: equal values give equal text. Raises ValueError on NaN."""
@@ -52,10 +57,10 @@ def line_of(match_id: str, seq: int, event: Event, prev: str) -> tuple[str, str]
     return f'{{"hash":"{digest}",{body[1:]}', digest
 
 
-def lines_of(match_id: str, events: Iterable[Event]) -> list[str]:
-    """A match's record from its first event on, as lines."""
-    lines, prev = list[str](), GENESIS
-    for seq, event in enumerate(events, 1):
+def lines_of(match_id: str, events: Iterable[Event], head: tuple[int, str] = (0, GENESIS)) -> list[str]:
+    """A match's record behind its ``head`` (number and hash), from its first event on, as lines."""
+    lines, prev = list[str](), head[1]
+    for seq, event in enumerate(events, head[0] + 1):
         line, prev = line_of(match_id, seq, event, prev)
         lines.append(line)
     return lines
@@ -93,3 +98,21 @@ def check_chain(
             raise JournalDamaged(f"{here} does not follow event {seq - 1}: one was changed")
         yield entry
         prev, expected = entry.hash, seq + 1
+
+
+def longest_chains(entries: Iterable[Entry]) -> tuple[dict[str, list[Entry]], dict[str, list[Entry]]]:
+    """Per match the longest unbroken chain from the first event, and the proven events that lie beyond."""
+    by_match: dict[str, dict[str, Entry]] = {}
+    for entry in entries:
+        by_match.setdefault(entry.match_id, {})[entry.prev] = entry
+    kept, beyond = {}, {}
+    for match_id, after in by_match.items():
+        chain: list[Entry] = []
+        prev = GENESIS
+        while prev in after and after[prev].seq == len(chain) + 1:
+            chain.append(after[prev])
+            prev = chain[-1].hash
+        known = {entry.hash for entry in chain}
+        rest = (entry for entry in after.values() if entry.hash not in known)
+        kept[match_id], beyond[match_id] = chain, sorted(rest, key=lambda entry: entry.seq)
+    return kept, beyond

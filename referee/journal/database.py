@@ -1,11 +1,11 @@
 """Databases made careful: a commit is on the disk, a server's silence ends, a table has one program.
 
-SQLite runs with WAL and synchronous=FULL, a writer keeps others out from its start. A server's statement
-ends after ``STATEMENT_MS``, and a table is held by a lock that ends with the connection.
+SQLite runs with WAL and synchronous=FULL, a writer keeps others out from its start. A server that does not answer for
+``ANSWER_S`` is given up on this side, and a table is held by a lock that ends with the connection.
 """
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -21,7 +21,7 @@ from referee.journal.file_lock import lock_owner
 PAGE_BYTES = 16384
 """SQLite page: one event's line fits into one, so that it stays in one piece in the file."""
 
-STATEMENT_MS, CONNECT_S = 5000, 4
+ANSWER_S, CONNECT_S = 5.0, 4
 """A server that takes longer is taken for gone."""
 
 _NOT = {"opened": "journal_unopened", "written": "journal_unwritten", "read": "journal_unread"}
@@ -75,18 +75,36 @@ def _reading_server(connection: Any, record: Any) -> None:
     connection.commit()
 
 
-def engine(url: sa.URL, name: str, hold: str | None) -> sa.Engine:
+def engine(url: sa.URL, name: str, hold: str | None, answer_s: float = ANSWER_S) -> sa.Engine:
     """The engine of the store, careful from its first connection; with ``hold`` that table is this program's alone.
 
-    ``name`` is what faults call the store.
+    ``name`` is what faults call the store; a server that is silent for ``answer_s`` seconds is given up.
     """
-    made = sa.create_engine(url, **_engine_options(url))
+    made = sa.create_engine(url, **_engine_options(url, answer_s))
     if url.drivername == "sqlite":
         sa.event.listen(made, "connect", _careful_sqlite)
         sa.event.listen(made, "begin", _begin_sqlite)
     else:
+        sa.event.listen(made, "do_connect", partial(_impatient_connection, answer_s))
         sa.event.listen(made, "connect", partial(_careful_server, hold, name))
     return made
+
+
+def _impatient_connection(answer_s: float, dialect: Any, record: Any, given: Any, named: Any) -> Any:
+    """A connection that is closed when an answer takes so long. That a program is stopped, or a line cut behind a
+    proxy, the system never notices: its own timeouts end with what the other machine's system acknowledges."""
+    connection = dialect.connect(*given, **named)
+    wait: Callable[..., Any] = connection.wait
+
+    def answer(steps: Any, *how: Any, **more: Any) -> Any:
+        try:
+            return wait(steps, *how, **{"timeout": answer_s} | more)
+        except dialect.loaded_dbapi.OperationalError:
+            connection.close()  # what comes now would be taken for the next answer
+            raise
+
+    connection.wait = answer
+    return connection
 
 
 @contextmanager
@@ -108,7 +126,7 @@ def database_faults(name: str, done: str) -> Iterator[None]:
 def _careful_server(hold: str | None, name: str, connection: Any, record: Any) -> None:
     """No statement lasts for ever, and a table is one program's: its lock ends with this connection."""
     with connection.cursor() as cursor:
-        cursor.execute(f"SET statement_timeout = {STATEMENT_MS}")
+        cursor.execute(f"SET statement_timeout = {int(1000 * ANSWER_S)}")
         if hold is not None:
             cursor.execute("SELECT pg_try_advisory_lock(hashtext('referee table'), hashtext(%s))", (hold,))
             if not cursor.fetchone()[0]:
@@ -137,10 +155,11 @@ def exclusive_transaction(connection: sa.Connection) -> None:
         connection.execute(sa.text("SELECT pg_advisory_xact_lock(hashtext('referee schema'))"))
 
 
-def _engine_options(url: sa.URL) -> dict[str, Any]:
+def _engine_options(url: sa.URL, answer_s: float = ANSWER_S) -> dict[str, Any]:
     if url.drivername != "sqlite":
         patience = {"connect_timeout": CONNECT_S, "tcp_user_timeout": 1000 * CONNECT_S, "keepalives_idle": CONNECT_S}
-        return {"pool_size": 1, "max_overflow": 0, "pool_pre_ping": True, "connect_args": patience}
+        ping = answer_s >= CONNECT_S  # whose ping fails waits for a new connection
+        return {"pool_size": 1, "max_overflow": 0, "pool_pre_ping": ping, "connect_args": patience}
     return {
         "poolclass": StaticPool,
         "connect_args": {"check_same_thread": False, "timeout": 10, "isolation_level": None},

@@ -4,7 +4,7 @@ was seen before."""
 from dataclasses import dataclass, field
 
 from referee.events import Event
-from referee.journal.chain import GENESIS
+from referee.journal.chain import GENESIS, Entry
 from referee.journal.journal import Journal
 
 
@@ -13,7 +13,8 @@ class _Seen:
     """A match as far as it was read."""
 
     head: tuple[int, str] = (0, GENESIS)
-    events: list[Event] | None = field(default_factory=list)
+    first: Event | None = None
+    entries: list[Entry] | None = field(default_factory=list)
 
 
 class Follower:
@@ -34,23 +35,31 @@ class Follower:
             if head[0] == seen.head[0]:
                 continue
             entries = self._journal.since(match_id, seen.head)
-            if entries:
-                seen.head = (entries[-1].seq, entries[-1].hash)
-                news[match_id] = [entry.event for entry in entries]
-                if seen.events is not None:
-                    seen.events += news[match_id]
+            if not entries:
+                continue
+            if seen.entries is None:  # it was over, and is taken up again
+                seen.entries = self._journal.entries(match_id)[: seen.head[0]]
+            seen.entries += entries
+            seen.first, seen.head = seen.entries[0].event, (entries[-1].seq, entries[-1].hash)
+            news[match_id] = [entry.event for entry in entries]
         return news
 
     def forget(self, match_id: str) -> None:
-        """Keep no events of this match in memory: it is over, most likely."""
-        self._seen[match_id].events = None
+        """Keep no events of this match in memory but the first: it is over, most likely."""
+        self._seen[match_id].entries = None
+
+    def entries(self, match_id: str) -> list[Entry]:
+        """The events of a match as of the last look; none of one that was forgotten and has no news."""
+        seen = self._seen.get(match_id)
+        return list(seen.entries or ()) if seen else []
 
     def events(self, match_id: str) -> list[Event]:
-        """All events of a match as of the last look; read anew where they were forgotten."""
-        seen = self._seen.get(match_id)
-        if seen is None:
-            return []
-        return self._journal.events(match_id)[: seen.head[0]] if seen.events is None else list(seen.events)
+        """The same without their numbers and hashes."""
+        return [entry.event for entry in self.entries(match_id)]
+
+    def first(self, match_id: str) -> Event | None:
+        """A match's first event; None for one that was not seen."""
+        return self._seen[match_id].first if match_id in self._seen else None
 
     def matches(self, table: str) -> list[str]:
         """Ids of that table's matches as of the last look, in the order of their beginning."""

@@ -12,11 +12,10 @@ import os
 import re
 import socket
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import sqlalchemy as sa
 
@@ -25,7 +24,7 @@ from referee.errors import JournalDamaged, JournalUnwritable, RefereeError
 from referee.events import Event
 from referee.files import sync
 from referee.journal import database
-from referee.journal.chain import GENESIS, LINE_START, Entry, canonical, check_chain, line_of
+from referee.journal.chain import GENESIS, LINE_START, Entry, canonical, check_chain, lines_of, parse_line
 from referee.journal.lines import LineCopy
 
 _META = sa.MetaData()
@@ -73,12 +72,18 @@ class Journal:
     """
 
     def __init__(
-        self, url_or_path: str | Path, hold: str | None = None, copy: LineCopy | None = None, reading: bool = False
+        self,
+        url_or_path: str | Path,
+        hold: str | None = None,
+        copy: LineCopy | None = None,
+        reading: bool = False,
+        later: bool = False,
     ) -> None:
         """With ``hold``, that table of a server's store is this program's alone while the journal is open.
 
         ``copy`` gets every line after the store has it; ``problem`` says when it did not. For ``reading`` an existing
         store is left as it is, also one that older versions have written: what it lacks is worked out, not added.
+        With ``later`` it is opened at its first use, and tried again at the next.
         """
         self.problem: str | None = None
         self._copy, self._missed = copy, False
@@ -88,9 +93,10 @@ class Journal:
         self._reads, self._lacks = reading, frozenset[str]()
         name = str(self.name)
         self._engine = database.reading_engine(self.url, name) if reading else database.engine(self.url, name, hold)
+        self._prepared = False
         try:
-            with self._guarded("opened"):
-                self._prepare()
+            if not later:
+                self._guarded("opened")
         except RefereeError:
             self._engine.dispose()
             raise
@@ -131,18 +137,21 @@ class Journal:
             seq, prev = self._head(connection, match_id, lock=True)
             if after is not None and after != seq:
                 raise JournalUnwritable(sentence("journal_count", name=self.name, match=match_id, n=seq, m=after))
-            rows, head = _chained(match_id, seq, prev, events)
+            lines = lines_of(match_id, events, (seq, prev))
+            rows = [{"match_id": match_id, "seq": n, "line": line} for n, line in enumerate(lines, seq + 1)]
             if rows:
                 if not seq:
                     _register(connection, match_id, table)
                 connection.execute(sa.insert(EVENTS), rows)
-                self._set_head(connection, match_id, seq, head)
+                head = {"seq": seq + len(lines), "hash": parse_line(lines[-1]).hash}
+                changed = sa.update(HEADS).where(HEADS.c.match_id == match_id) if seq else sa.insert(HEADS)
+                connection.execute(changed.values(**head if seq else head | {"match_id": match_id}))
             if rows and late:
                 now = datetime.now(UTC).isoformat(timespec="seconds")
                 marks = [{"match_id": match_id, "seq": row["seq"], "stored_at": now} for row in rows]
                 connection.execute(sa.insert(LATE_EVENTS), marks)
-        self._copied([row["line"] for row in rows])
-        return [row["seq"] for row in rows]
+        self._copied(lines)
+        return list(range(seq + 1, seq + 1 + len(lines)))
 
     def _copied(self, lines: list[str]) -> None:
         """The store has these lines: what comes of the copy takes nothing back. What it missed it gets next time."""
@@ -162,7 +171,7 @@ class Journal:
     def _copy_all(self, copy: LineCopy) -> None:
         """Give the copy every event that it has not: the store holds them also when its file was removed."""
         for match_id in self.matches():
-            copy.catch_up((e, line_of(e.match_id, e.seq, e.event, e.prev)[0]) for e in self.entries(match_id))
+            copy.catch_up(self.entries(match_id))
 
     def _removed(self) -> str | None:
         """Whether the store's file is no longer where it was: what is written to it goes when the program ends."""
@@ -184,12 +193,6 @@ class Journal:
         query = sa.select(HEADS.c.seq, HEADS.c.hash).where(HEADS.c.match_id == match_id)
         row = connection.execute(query.with_for_update() if lock else query).first()
         return (row.seq, row.hash) if row else (0, GENESIS)
-
-    def _set_head(self, connection: sa.Connection, match_id: str, was: int, head: Mapping[str, Any]) -> None:
-        if was:
-            connection.execute(sa.update(HEADS).where(HEADS.c.match_id == match_id).values(**head))
-        else:
-            connection.execute(sa.insert(HEADS).values(match_id=match_id, **head))
 
     def events(self, match_id: str) -> list[Event]:
         """All events of the match in order; empty for an unknown one. Raises JournalDamaged."""
@@ -268,16 +271,18 @@ class Journal:
     def verify(self) -> dict[str, int]:
         """Check everything; gives match -> number of events. Raises JournalDamaged naming the first fault."""
         if self.url.drivername == "sqlite":
-            self._check_file()
+            with self._lock, self._guarded("read"), self._reading() as connection:
+                said = connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar()
+            if said != "ok":
+                raise JournalDamaged(f"{self.name}: {' '.join(str(said).split())}")
         return {match_id: len(self.entries(match_id)) for match_id in self.matches()}
 
-    def _check_file(self) -> None:
-        with self._lock, self._guarded("read"), self._reading() as connection:
-            said = connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar()
-        if said != "ok":
-            raise JournalDamaged(f"{self.name}: {' '.join(str(said).split())}")
-
     def _guarded(self, done: str) -> AbstractContextManager[None]:
+        """Faults as ours, once the store is open."""
+        if not self._prepared:
+            with database.database_faults(str(self.name), "opened"):
+                self._prepare()
+            self._prepared = True
         return database.database_faults(str(self.name), done)
 
     def close(self) -> None:
@@ -334,19 +339,3 @@ def _when(match_id: str) -> str:
     """What an id says of when its match began, for the order of those that came without one."""
     said = OLD_ID.fullmatch(match_id)
     return match_id.removeprefix(f"{said[1]}-") if said and said[1] else match_id
-
-
-Row = dict[str, Any]
-"""A row of a table, by column."""
-
-
-def _chained(
-    match_id: str, seq: int, prev: str, events: Sequence[Event]
-) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """Rows to insert and the new head."""
-    rows = []
-    for event in events:
-        seq += 1
-        line, prev = line_of(match_id, seq, event, prev)
-        rows.append({"match_id": match_id, "seq": seq, "line": line})
-    return rows, {"seq": seq, "hash": prev}

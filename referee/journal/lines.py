@@ -54,10 +54,10 @@ class LineCopy:
             except (ValueError, KeyError, TypeError, RecursionError):
                 continue
 
-    def catch_up(self, entries: Iterable[tuple[Entry, str]]) -> int:
-        """Add those of these events (with their lines) that are not here yet; how many. May raise OSError."""
+    def catch_up(self, entries: Iterable[Entry]) -> int:
+        """Add those of these events that are not here yet; how many. May raise OSError."""
         known = {entry.hash for entry in self._proven()}
-        missing = [line for entry, line in entries if entry.hash not in known]
+        missing = [entry.line for entry in entries if entry.hash not in known]
         if missing:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self.append(missing)

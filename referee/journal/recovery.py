@@ -9,7 +9,7 @@ import os
 import re
 import sqlite3
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,7 +17,7 @@ from pathlib import Path
 from referee.errors import JournalDamaged, RefereeError
 from referee.events import Event
 from referee.files import put_in_place, write_whole
-from referee.journal.chain import GENESIS, Entry, line_of, parse_line
+from referee.journal.chain import Entry, longest_chains, parse_line
 from referee.journal.journal import OLD_ID, Journal
 from referee.journal.lines import LineCopy
 from referee.journal.spool import SpooledJournal
@@ -105,24 +105,6 @@ def _proven(line: bytes) -> Entry | None:
         return parse_line(line.decode())
     except (ValueError, KeyError, TypeError):
         return None
-
-
-def longest_chains(entries: Iterable[Entry]) -> tuple[dict[str, list[Entry]], dict[str, list[Entry]]]:
-    """Per match the longest unbroken chain from the first event, and the proven events that lie beyond."""
-    by_match: dict[str, dict[str, Entry]] = {}
-    for entry in entries:
-        by_match.setdefault(entry.match_id, {})[entry.prev] = entry
-    kept, beyond = {}, {}
-    for match_id, after in by_match.items():
-        chain: list[Entry] = []
-        prev = GENESIS
-        while prev in after and after[prev].seq == len(chain) + 1:
-            chain.append(after[prev])
-            prev = chain[-1].hash
-        known = {entry.hash for entry in chain}
-        rest = (entry for entry in after.values() if entry.hash not in known)
-        kept[match_id], beyond[match_id] = chain, sorted(rest, key=lambda entry: entry.seq)
-    return kept, beyond
 
 
 def copy_path(path: str | Path) -> LineCopy:
@@ -220,17 +202,18 @@ def open_sound(path: str | Path) -> tuple[Journal, Salvage | None]:
 def _catch_up(journal: Journal, copy: LineCopy) -> None:
     """Give the copy what the file has and it has not; on a full disk that waits until the next start."""
     for match_id in journal.matches():
-        entries = journal.entries(match_id)
         with suppress(OSError):
-            copy.catch_up((e, line_of(match_id, e.seq, e.event, e.prev)[0]) for e in entries)
+            copy.catch_up(journal.entries(match_id))
 
 
-def open_server(url: str, table: str, copy: Path) -> SpooledJournal:
-    """The server's store for one table, checked; ``copy`` is this machine's own of its events.
+def open_server(url: str, table: str, copy: Path, shared: bool = False) -> SpooledJournal:
+    """The server's store for one table, checked; ``copy`` is this machine's own of its events, and goes on alone while
+    the server is away.
 
-    A damaged store is left to its administrator: JournalDamaged.
+    A ``shared`` table is not this program's alone. A damaged store is left to its administrator: JournalDamaged.
     """
-    return SpooledJournal(_sound(Journal(url, hold=table)), LineCopy(copy), table)
+    store = Journal(url, hold=None if shared else table, later=True)
+    return SpooledJournal(store, LineCopy(copy), table, shared)
 
 
 def _refuse_behind(journal: Journal, copied: list[Entry]) -> None:

@@ -6,11 +6,12 @@ record, so that a director who is killed, or a second one, goes on where the rec
 """
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from cards.sentences import sentence
 from referee import core
 from referee.core import refuse_if
 from referee.devices.ports import Clock
@@ -19,11 +20,13 @@ from referee.events import Event
 from referee.journal.follow import Follower
 from referee.journal.journal import Journal
 from referee.journal.side_tables import Presence, TableHeartbeat
+from referee.journal.spool import SpooledJournal
 from referee.match.evolve import evolve as evolve_match
 from referee.match.evolve import fold as fold_match
 from referee.match.schedule import comparable_name
 from referee.match.state import MatchState
 from referee.session.notifier import Notifier
+from referee.session.ports import Record
 from referee.tournament import commands
 from referee.tournament.commands import TournamentCommand, decide
 from referee.tournament.evolve import evolve, fold
@@ -62,28 +65,41 @@ class _Over:
     played: FinishedMatch
 
 
-def tournaments(journal: Journal) -> list[str]:
+def tournaments(journal: Record) -> list[str]:
     """Ids of all tournaments in the record, in the order in which they were begun."""
     return journal.matches(RECORD)
 
 
 class Director:
-    """One tournament and all tables of a store. Thread-safe; ``step`` is to be called again and again."""
+    """One tournament and all tables of a store. Thread-safe; ``step`` is to be called again and again.
 
-    def __init__(self, journal: Journal, clock: Clock, tournament: str = "", presence: Presence | None = None) -> None:
-        """``tournament``: its id; '' for the one begun last, if there is any."""
-        self.journal, self.clock, self.notifier = journal, clock, Notifier(clock)
+    What is read of the store is read without ``lock``: who asks or commands does not wait for a server.
+    """
+
+    def __init__(
+        self,
+        journal: Journal,
+        clock: Clock,
+        tournament: str = "",
+        presence: Presence | None = None,
+        record: SpooledJournal | None = None,
+    ) -> None:
+        """``tournament``: its id; '' for the one begun last, if there is any. ``record`` keeps the tournament's own
+        events where a server may be away."""
+        self.record: Record = record or journal
+        self.clock, self.notifier = clock, Notifier(clock)
         self.auto = False
-        self.lock = threading.RLock()
+        self.lock, self._looking = threading.RLock(), threading.RLock()
+        self._spool, self._unsure = record, list[tuple[TournamentCommand, Event]]()
         self._presence, self._follower = presence, Follower(journal)
         self._listeners: list[Listener] = []
         self._tables: dict[str, TableNow] = {}
         self._matches: dict[str, MatchState] = {}
         self._over: dict[str, _Over] = {}
-        known = tournaments(journal)
+        known = tournaments(self.record)
         refuse_if(tournament and tournament not in known, "tour.unknown", name=tournament)
         self.id = tournament or (known[-1] if known else "")
-        self.state = fold(journal.events(self.id)) if self.id else Tournament()
+        self.state = fold(self.record.events(self.id)) if self.id else Tournament()
         self._looked = False
 
     def listen(self, listener: Listener) -> None:
@@ -94,7 +110,7 @@ class Director:
         """Begin a tournament; its id is made here."""
         now = self.clock.utc()
         with self.lock:
-            number = len(tournaments(self.journal)) + 1
+            number = len(tournaments(self.record)) + 1
             self.id, self.state = f"{RECORD}-{now:%Y%m%d-%H%M%S}-{number}", Tournament()
             self.command(replace(command, id=self.id))
             return self.state
@@ -105,11 +121,12 @@ class Director:
             for again in range(TRIES):
                 events = decide(self.state, command, self.clock.utc().isoformat())
                 try:
-                    self.journal.append(self.id, events, after=self.state.seq, table=RECORD)
+                    self.record.append(self.id, events, after=self.state.seq, table=RECORD)
                 except JournalUnwritable:
                     if again == TRIES - 1 or not self._catch_up():
                         raise
                     continue
+                self._unsure += [(command, event) for event in events[:1]] if self._spool else []
                 self._apply(events)
                 break
         return events
@@ -122,28 +139,40 @@ class Director:
 
     def _catch_up(self) -> bool:
         """Take in what other programs did with this tournament; whether there was anything."""
-        news = self.journal.events(self.id)[self.state.seq :]
-        if news:
-            self._apply(news)
-        return bool(news)
+        before, events = self.state, self.record.events(self.id)
+        self.state = fold(events[: before.seq])  # what was kept here alone may have had to give way
+        self._apply(events[before.seq :])
+        return self.state != before
+
+    def _decide_again(self) -> None:
+        """What was commanded while the server was away and others were faster is decided anew, or told of."""
+        lost, rest_is_kept = self._spool.lost() if self._spool else ([], True)
+        if lost:
+            self._catch_up()
+        again = [command for command, event in self._unsure if event in lost]
+        self._unsure = [] if rest_is_kept else self._unsure
+        for command in again:
+            try:
+                self.command(command)
+            except RefereeError as error:
+                what = sentence("hall_overtaken", command=type(command).__name__, fault=error.wording)
+                self.notifier.alarm("hall_overtaken", what)
 
     # --- the tables
 
     def step(self) -> None:
         """Look at the tables: what has begun or is over goes into the record, free tables get the next games."""
+        self._look()
         with self.lock:
-            self._look()
+            self._decide_again()
             if self.state.phase in ("new", "finished"):
                 return
             for game in self.state.games:
                 self._follow(game)
-            self._go_on()
-
-    def _go_on(self) -> None:
-        if self.auto and self.state.phase in ("entering", "between"):
-            self._attempt(commands.PairRound())
-        for game, table in next_calls(self.state):
-            self._attempt(commands.CallGame(game.number, table, len(self._follower.matches(table))))
+            if self.auto and self.state.phase in ("entering", "between"):
+                self._attempt(commands.PairRound())
+            for game, table in next_calls(self.state):
+                self._attempt(commands.CallGame(game.number, table, len(self._follower.matches(table))))
 
     def _attempt(self, command: TournamentCommand) -> None:
         """What may have been overtaken by another program, and then is none."""
@@ -154,7 +183,7 @@ class Director:
         """What has become of the game at its table."""
         if game.phase == "called":
             if match_id := self._begun(game):
-                seated = self._seated(game, self._follower.events(match_id)[0])
+                seated = self._seated(game, match_id)
                 self._attempt(commands.GameBegins(game.number, match_id, seated))
         elif over := self._over.get(game.match_id):
             rows = tuple(replace(row, player=game.seated[row.player]) for row in over.result.rows)
@@ -165,12 +194,13 @@ class Director:
         """The match that the game's players have begun at its table since they were called there."""
         used = {m for g in self.state.games for m in (*g.void, g.match_id)}
         later = [m for m in self._follower.matches(game.table)[game.after :] if m not in used]
-        return next((m for m in later if self._seated(game, self._follower.events(m)[0])), "")
+        return next((m for m in later if self._seated(game, m)), "")
 
-    def _seated(self, game: Fixture, created: Event) -> tuple[int, ...]:
+    def _seated(self, game: Fixture, match_id: str) -> tuple[int, ...]:
         """The game's players in the order of the match; empty for a match between others."""
         here = {comparable_name(self.state.entrants[n].name): n for n in self.state.sitting(game)}
-        names = [comparable_name(name) for name in created.data.get("players", ())]
+        created = self._follower.first(match_id)
+        names = [comparable_name(name) for name in created.data.get("players", ())] if created else []
         return tuple(here[name] for name in names) if sorted(names) == sorted(here) else ()
 
     def _look_once(self) -> None:
@@ -180,18 +210,27 @@ class Director:
 
     def _look(self) -> None:
         """Read what the tables have written, and what their programs say."""
-        changed, self._looked = False, True
-        for match_id, events in self._follower.look().items():
-            changed = True
-            if match_id == self.id and (news := self._follower.events(match_id)[self.state.seq :]):
-                self._apply(news)
+        with self._looking:
+            self._looked = True
+            news, told = self._follower.look(), self._presence.now() if self._presence else None
+            with self.lock:
+                self._take_in(news, told)
+
+    def _take_in(self, news: Mapping[str, list[Event]], told: Mapping[str, TableHeartbeat] | None) -> None:
+        """What has been read."""
+        for match_id, events in news.items():
+            if match_id == self.id and self._spool:
+                self._spool.take_in(match_id, self._follower.entries(match_id))
+                self._catch_up()
+            elif match_id == self.id:
+                self._apply(self._follower.events(match_id)[self.state.seq :])
             elif match_id in self._matches or events[0].kind == "match_created":
                 self._take(match_id, events)
         for name in self._follower.tables():
             own = [m for m in self._follower.matches(name) if m in self._matches]
             if name != RECORD and own:
                 self._table(name).match = self._matches[own[-1]]
-        if self._hear() or changed:
+        if (told is not None and self._hear(told)) or news:
             self.notifier.touch()
 
     def _take(self, match_id: str, news: Sequence[Event]) -> None:
@@ -211,11 +250,9 @@ class Director:
     def _table(self, name: str) -> TableNow:
         return self._tables.setdefault(name, TableNow(name))
 
-    def _hear(self) -> bool:
+    def _hear(self, told: Mapping[str, TableHeartbeat]) -> bool:
         """What the tables' programs say of themselves; whether that has changed."""
-        if self._presence is None:
-            return False
-        now_s, told, changed = self.clock.now_s(), self._presence.now(), False
+        now_s, changed = self.clock.now_s(), False
         for name in {*told, *self._tables}:
             table, said = self._table(name), told.get(name)
             if said is None or table.told is None or said.beat != table.told.beat:
@@ -229,8 +266,8 @@ class Director:
 
     def tables(self) -> list[TableNow]:
         """Every table: those of the tournament in their order, then all that have been heard of."""
+        self._look_once()
         with self.lock:
-            self._look_once()
             named = [*self.state.tables, *sorted(self._tables.keys() - set(self.state.tables))]
             return [replace(self._table(name)) for name in named]
 
@@ -241,8 +278,8 @@ class Director:
     def played(self) -> list[FinishedMatch]:
         """Every finished match of the record, but those that a tournament has played again. Simulated ones count in a
         simulated tournament, and nothing else does there: what is real and what is not never make one rating."""
+        self._look_once()
         with self.lock:
-            self._look_once()
             void = {
                 m
                 for t in self._follower.matches(RECORD)
@@ -260,9 +297,15 @@ class Director:
 
     def run(self, over: threading.Event) -> None:
         """Look at the tables until it is over; a store that fails is an alarm, and tried again."""
-        while not over.wait(POLL_S):
+        self._looked = True  # nobody else need
+        while not over.is_set():
             try:
                 self.step()
-                self.notifier.alarm("journal", None)
+                self.notifier.alarm("journal", self._waiting())
             except RefereeError as error:
-                self.notifier.alarm("journal", error.wording)
+                self.notifier.alarm("journal", self._waiting() or error.wording)
+            over.wait(POLL_S)
+
+    def _waiting(self) -> str | None:
+        """Why events of the tournament are on this computer alone."""
+        return self._spool.problem if self._spool else None

@@ -4,13 +4,14 @@ import hashlib
 import io
 import threading
 from collections.abc import Iterable
+from contextlib import suppress
 
 from PIL import Image, ImageOps, UnidentifiedImageError
 
 from calibration.picture_size import too_large
 from cards.sentences import sentence
 from referee.devices.ports import Clock
-from referee.errors import IllegalCommand
+from referee.errors import IllegalCommand, JournalUnwritable
 from referee.events import Event
 from referee.journal.side_tables import PeopleStore
 from referee.tournament import people as records
@@ -25,7 +26,9 @@ class People:
 
     def __init__(self, store: PeopleStore, clock: Clock) -> None:
         self._store, self._clock, self._lock = store, clock, threading.RLock()
-        self._read()
+        self._register, self._last = Register(), 0
+        with suppress(JournalUnwritable):  # a server that is away now: tried again at every use
+            self._read()
 
     def _read(self) -> None:
         rows, self._last = self._store.rows()

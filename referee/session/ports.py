@@ -82,6 +82,19 @@ class Record(Protocol):
         """All events of a match."""
 
 
+class PageSession(PagePublisher, Protocol):
+    """What login and every page need of a session, also of an archive, a hall or a tower game without devices."""
+
+    simulated: bool
+    piece_set: PieceSet
+
+
+class Reviewing(MatchClock, CommandRunner, Protocol):
+    """What the pages of recorded duels need of a session."""
+
+    data_dir: Path
+
+
 class RunningSession(MatchClock, CommandRunner, AlarmBoard, PagePublisher, Protocol):
     """What the parts of a running session use of it, each a few; a test's stand-in gives those of its part."""
 

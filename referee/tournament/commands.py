@@ -390,5 +390,8 @@ def _following(state: Tournament) -> tuple[list[Fixture], int]:
     return [_new("knockout", (*a, *b)) for a, b in zip(there[::2], there[1::2], strict=True)], state.rounds
 
 
+FOR_ORGANISERS = (Enter, Leave, Return, Rename, OpenTable, CloseTable, PairRound, Rerun, RuleGame)
+"""What people ask for; the other commands are the director's own."""
+
 _KINDS = tuple(TournamentCommand.__subclasses__())
 _DECIDER = Decider(evolve, _refusal, dict.fromkeys(_KINDS, lambda batch, command: command.carry_out(batch)))

@@ -10,9 +10,8 @@ from referee.session.session import Session
 from referee.web import answers as models
 from referee.web import security, views
 from referee.web.actions import ACTIONS, BadRequest, perform
-from referee.web.json_body import json_object
 from referee.web.openapi import answers, as_yaml
-from referee.web.pages.login import fault_text
+from referee.web.pages.login import fault_text, json_object
 from referee.web.security import public
 
 MAX_COMMAND_BYTES = 64 * 1024
@@ -38,9 +37,9 @@ def _session_routes(api: flask.Blueprint, session: Session) -> None:
     @public
     @answers(models.SessionAnswer)
     def who_am_i() -> dict:
-        """Who this client is, and its CSRF token."""
+        """Who this client is."""
         return {
-            "csrf": security.csrf_token(),
+            "csrf": "",  # what older programs send back
             "referee": security.is_referee(),
             "pin_needed": security.needs_pin(),
             "name": flask.session.get("name", ""),
@@ -51,7 +50,7 @@ def _session_routes(api: flask.Blueprint, session: Session) -> None:
     @public
     @answers(models.SessionAnswer, WRONG_PIN | {422: "Not a PIN and a name"}, models.LogInBody)
     def log_in() -> flask.typing.ResponseReturnValue:
-        """Log in with the referee's PIN; the answer carries a fresh CSRF token."""
+        """Log in with the referee's PIN."""
         body = _body()
         pin, name = body.get("pin"), body.get("name", "")
         if not isinstance(pin, str) or not isinstance(name, str):

@@ -7,17 +7,16 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import flask
-from markupsafe import Markup
 
 from cards.pieces import PieceSet, builtin_piece_set
 from referee.devices.ports import Clock
 from referee.errors import FolderUnusable
 from referee.files import write_whole
+from referee.session.ports import PageSession
 from referee.web import security
 from referee.web.i18n import texts
 from referee.web.logins import Logins, fingerprint
 from referee.web.pages import login
-from referee.web.ports import PageSession
 from referee.web.streaming.streams import Streams, StreamSource
 
 SECRET_FILE, LOGINS_FILE = "web-secret", "logins.json"
@@ -38,16 +37,9 @@ def set_language() -> None:
 
 def page_values(session: PageSession) -> dict[str, Any]:
     """What every template may use beside its own values."""
-    lang = flask.g.lang
-
-    def csrf_field() -> Markup:
-        return texts.markup('<input type="hidden" name="csrf_token" value="{}">', security.csrf_token())
-
     return {
-        **texts.tools(lang),
+        **texts.tools(flask.g.lang),
         "simulated": session.simulated,
-        "csrf_token": security.csrf_token,
-        "csrf_field": csrf_field,
         "is_referee": security.is_referee(),
         "locked": security.needs_pin(),
         "here": flask.request.path,

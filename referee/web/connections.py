@@ -42,24 +42,17 @@ class Connections:
         self._open: Counter[str] = Counter()
         self._lock = threading.Lock()
 
-    def enter(self, address: str) -> bool:
-        """Whether one more connection of that address is taken; then ``leave`` gives it back."""
-        known = self.knows(address)
+    def enter(self, address: str) -> None:
+        """One more connection of that address; ``leave`` gives its place back."""
         with self._lock:
-            if not self._has_room(address, known):
-                return False
             self._open[address] += 1
-            return True
 
     def admits(self, address: str) -> bool:
-        """Whether ``enter`` would take one more of that address now."""
+        """Whether one more of that address is taken in now."""
         known = self.knows(address)
         with self._lock:
-            return self._has_room(address, known)
-
-    def _has_room(self, address: str, known: bool) -> bool:
-        free = self._limits.most - self._open.total() - (0 if known else self._limits.kept)
-        return free > 0 and self._open[address] < self._limits.per_address * (4 if known else 1)
+            free = self._limits.most - self._open.total() - (0 if known else self._limits.kept)
+            return free > 0 and self._open[address] < self._limits.per_address * (4 if known else 1)
 
     def leave(self, address: str) -> None:
         """A connection of that address has ended."""

@@ -22,26 +22,19 @@ from referee.web.security import READING_METHODS
 View = TypeVar("View", bound=Callable[..., Any])
 Mode = Literal["validation", "serialization"]
 ABOUT = """Schedule, state and results of a duel match, and the referee's commands.
-Reading is open to all but /api/snapshot and /api/commands. Whatever changes something needs the CSRF token
-of GET /api/session in X-CSRF-Token and, where pin_needed is true, a log-in; both live in the session cookie.
+Reading is open to all but /api/snapshot and /api/commands. Whatever changes something needs, where pin_needed is true,
+a log-in, which lives in the session cookie.
 """
 REFERENCE = "#/components/schemas/{model}"
-CSRF: dict[str, Any] = {
-    "name": "X-CSRF-Token",
-    "in": "header",
-    "required": True,
-    "description": "From GET /api/session",
-}
-CSRF |= {"schema": {"type": "string"}}
 NOT_REFEREE = {401: "Not the referee"}
-NO_TOKEN = {403: "No valid CSRF token, or from another site"}
+FOREIGN = {403: "From another site"}
 BAD_BODY = {
     400: "The body is not a JSON object",
     413: "The body is too large",
     415: "The body is not declared as JSON",
     422: "The body does not fit",
 }
-COMMON = NOT_REFEREE | NO_TOKEN | BAD_BODY
+COMMON = NOT_REFEREE | FOREIGN | BAD_BODY
 """Refusals that many routes share, and the description says once."""
 
 
@@ -124,7 +117,7 @@ class Operation:
         if not getattr(self.view, "is_public", False):
             row["security"], refusals = [{"referee": []}], NOT_REFEREE
         if self.method not in READING_METHODS:
-            refusals = refusals | NO_TOKEN
+            refusals = refusals | FOREIGN
         if self.body:
             row["requestBody"], refusals = {"required": True, "content": _json(self.body)}, refusals | BAD_BODY
         done = {"application/yaml": {"schema": {}}} if declared.model is None else _json(declared.model)
@@ -138,8 +131,7 @@ class Operation:
 
     def _parameters(self) -> list[dict[str, Any]]:
         blank = {"in": "path", "required": True, "schema": {"type": "string", "minLength": 1}}
-        blanks = [{"name": name, **blank} for name in re.findall(r"{(\w+)}", self.path)]
-        return blanks if self.method in READING_METHODS else [*blanks, CSRF]
+        return [{"name": name, **blank} for name in re.findall(r"{(\w+)}", self.path)]
 
 
 def operations(app: flask.Flask) -> Iterator[Operation]:

@@ -1,13 +1,14 @@
-"""Who may change what: closed unless marked ``@public``, PIN, CSRF token, origin, headers.
+"""Who may change what: closed unless marked ``@public``, PIN, origin, headers.
 
 The rule, applied to every request before any view: a view is for the referee unless it is
-marked ``@public``; whatever is not GET or HEAD needs this session's CSRF token and must come from
-our own pages. Without a PIN (loopback only) everybody is the referee, and the Host header is held
+marked ``@public``; whatever is not GET or HEAD must come from our own pages, as every browser of today says
+(``Sec-Fetch-Site``, and ``Origin`` also without encryption), or from no browser at all, which has nobody's cookies:
+tokens in forms add nothing to that. Without a PIN (loopback only) everybody is the referee, and the Host header is held
 to loopback names, so that a foreign site cannot reach the port by a name of its own.
 
 Wrong PINs are counted by who gives them (``referee.web.logins`` keeps who gave the right one): a browser that has
 logged in before by the cookie it got then, any other by its address. Nobody can lock out anybody else; what others
-try is shown on the console. Who only watches gets no session cookie: one is made with the first form to send.
+try is shown on the console. Who has not logged in gets no session cookie.
 """
 
 import hmac
@@ -167,13 +168,6 @@ def visitor_of(address: str) -> str:
     return str(found.ipv4_mapped or ipaddress.ip_network((found, 64), strict=False))
 
 
-def csrf_token() -> str:
-    """This visitor's token, made at first use and kept in the signed session cookie."""
-    if "csrf" not in flask.session:
-        flask.session["csrf"] = secrets.token_urlsafe(24)
-    return str(flask.session["csrf"])
-
-
 def is_referee() -> bool:
     """Whether this visitor may change things."""
     return not _access().locked or _login() is not None
@@ -188,13 +182,12 @@ def _login() -> Login | None:
 
 
 def log_in(name: str) -> None:
-    """Make this visitor the referee, under a fresh token, and his browser one that was here before."""
+    """Make this visitor the referee, and his browser one that was here before."""
     mark = _known_mark() or secrets.token_urlsafe(9)
     login = logins().begin(name, flask.request.remote_addr or "")
     flask.session.clear()
     flask.session.update(login=login.key, name=name)
     flask.g.login, flask.g.known_mark = login, mark
-    csrf_token()
 
 
 def log_out() -> None:
@@ -278,11 +271,6 @@ def _same_origin() -> bool:
     return origin is None or urlsplit(origin).netloc == flask.request.host
 
 
-def _token_fits() -> bool:
-    given = flask.request.headers.get("X-CSRF-Token") or flask.request.form.get("csrf_token", "")
-    return hmac.compare_digest(given.encode(), flask.session.get("csrf", "").encode()) and bool(given)
-
-
 def _host_is_ours() -> bool:
     return _access().locked or (urlsplit("//" + flask.request.host).hostname or "") in LOOPBACK
 
@@ -300,8 +288,8 @@ def _guard() -> flask.Response | None:
         if request.method == "GET" and request.accept_mimetypes.best == "text/html":
             return flask.redirect(flask.url_for("door.login", next=request.path))  # type: ignore[return-value]
         flask.abort(401, "log in with the referee's PIN")
-    if request.method not in READING_METHODS and not (_same_origin() and _token_fits()):
-        flask.abort(403, "the request carries no valid CSRF token or comes from another site")
+    if request.method not in READING_METHODS and not _same_origin():
+        flask.abort(403, "the request comes from another site")
     return None
 
 

@@ -25,6 +25,7 @@ from urllib.parse import unquote_to_bytes
 import flask
 import h11
 import uvicorn
+from uvicorn.middleware.wsgi import build_environ
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from werkzeug.wsgi import FileWrapper
 
@@ -62,7 +63,7 @@ Head = tuple[int, list[tuple[bytes, bytes]]]
 
 
 class GuardedConnection(H11Protocol):
-    """One connection: refused when its address has too many, cut off when a request does not arrive."""
+    """One connection: counted, and cut off when a request does not arrive."""
 
     def __init__(self, guard: Connections, **uvicorns: Any) -> None:
         super().__init__(**uvicorns)
@@ -72,13 +73,10 @@ class GuardedConnection(H11Protocol):
         self._deadline: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Take the connection in, or close it at once."""
+        """Count the connection."""
         super().connection_made(transport)
-        address = visitor_of(self.client[0] if self.client else "")
-        if not self._guard.enter(address):
-            transport.abort()
-            return
-        self._address = address
+        self._address = visitor_of(self.client[0] if self.client else "")
+        self._guard.enter(self._address)
         own = transport.get_extra_info("socket")
         if own is not None and hasattr(socket, "TCP_USER_TIMEOUT"):
             own.setsockopt(socket.SOL_TCP, socket.TCP_USER_TIMEOUT, STALLED_MS)
@@ -87,9 +85,7 @@ class GuardedConnection(H11Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Give the place back."""
         self._expect(None)
-        if self._address:
-            self._guard.leave(self._address)
-        self._address = ""
+        self._guard.leave(self._address)
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -240,35 +236,20 @@ class _View:
 
 
 def environ(scope: Scope, body: bytes) -> dict[str, Any]:
-    """The request as PEP 3333 wants it. Headers with an underscore are left out: they could pass for others."""
-    host, port = scope["server"] or ("", 0)
-    found: dict[str, Any] = {
-        "REQUEST_METHOD": scope["method"],
-        "SCRIPT_NAME": "",
+    """The request as PEP 3333 wants it, where uvicorn's own way would fail on odd bytes, or let a header with an
+    underscore pass for another."""
+    cookies = [value for name, value in scope["headers"] if name == b"cookie"]
+    headers = [row for row in scope["headers"] if b"_" not in row[0] and row[0] != b"cookie"]
+    headers += [(b"cookie", b"; ".join(cookies))] if cookies else []
+    asked: Any = scope | {"headers": headers, "path": "", "query_string": b""}
+    return dict(build_environ(asked, asked, io.BytesIO(body))) | {
         "PATH_INFO": unquote_to_bytes(scope["raw_path"]).decode("latin-1"),
         "QUERY_STRING": scope["query_string"].decode("latin-1"),
-        "SERVER_PROTOCOL": f"HTTP/{scope['http_version']}",
-        "SERVER_NAME": host,
-        "SERVER_PORT": str(port),
-        "REMOTE_ADDR": (scope["client"] or ("",))[0],
         "CONTENT_LENGTH": str(len(body)),
-        "wsgi.version": (1, 0),
-        "wsgi.url_scheme": scope["scheme"],
-        "wsgi.input": io.BytesIO(body),
         "wsgi.errors": sys.stderr,
-        "wsgi.multithread": True,
         "wsgi.multiprocess": False,
-        "wsgi.run_once": False,
         "wsgi.file_wrapper": lambda file, _=0: FileWrapper(file, BLOCK_BYTES),
     }
-    for name, value in scope["headers"]:
-        if name in (b"content-length", b"transfer-encoding") or b"_" in name:
-            continue
-        key = name.decode("latin-1").upper().replace("-", "_")
-        key = key if key == "CONTENT_TYPE" else f"HTTP_{key}"
-        text = value.decode("latin-1")
-        found[key] = f"{found[key]}{'; ' if key == 'HTTP_COOKIE' else ','}{text}" if key in found else text
-    return found
 
 
 async def _gone(receive: Receive) -> None:

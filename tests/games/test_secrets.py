@@ -6,10 +6,13 @@ places, a choice was another. Who is shown two tables that are the same must rea
 
 from __future__ import annotations
 
+import io
 import json
 import random
 import sys
-from functools import partial
+import tempfile
+from contextlib import redirect_stdout
+from functools import cache, partial
 from pathlib import Path
 
 import pytest
@@ -19,6 +22,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from playing import ask, new, options
 
 from referee.commands.games import GameLines
+from referee.devices.ports import SystemClock
 from referee.errors import IllegalCommand
 from referee.games.catalogue import GAMES
 from referee.games.city_towers.rules import PickStones
@@ -26,11 +30,75 @@ from referee.games.match import Correct, UndoMove, decide, evolve, fold
 from referee.games.quarters_and_currencies.rules import ReadHand, ReadIn
 from referee.journal.chain import lines_of, parse_line
 from referee.journal.game_export import export_game
+from referee.web.base_app import SECRET_FILE, kept_secret
+from referee.web.games.app import create_game_app, seat_link
 from referee.web.i18n.games import command_sentence
 
 PILE = {"city_towers": "deck", "nine_sum_towers": "draw", "quarters_and_currencies": "money", "tower_bets": "out"}
-STEPS, SEEDS = 50, range(5)
+STEPS, SEEDS, LONG, PAGES_EVERY = 50, range(5), 60, 60
 EXPORTS = ("json", "csv", "html", "sheet")
+
+
+HIDDEN = {
+    "stones_picked": ("stones",),
+    "PickStones": ("stones",),
+    "hand_read": ("cards",),
+    "ReadHand": ("cards",),
+    "card_drawn": ("card",),
+    "stolen": ("card",),
+    "reshuffled": ("deck", "draw", "money"),
+}
+"""What others do not see: a choice behind the hand, a card drawn or pulled out of a hand, a shuffled pile."""
+
+
+def witnessed(game, event, seat):
+    """What that seat (None: who looks on) sees of an event at the table, by the printed rules."""
+    kind, data = event.kind, dict(event.data)
+    mine = seat is not None and seat in (data.get("seat"), data.get("victim") if kind == "stolen" else None)
+    hidden = () if mine and kind != "reshuffled" else HIDDEN.get(data.get("command", kind), ())
+    if game == "tower_bets" and kind == "card_drawn":
+        hidden = ()  # the piles lie open
+    return kind, {name: value for name, value in data.items() if name not in hidden and name not in UNSEEN}
+
+
+UNSEEN = ("was", "seed", "deal")
+
+
+def table_of(match):
+    """What lies open for all and comes of no event alone: the open piles' new tops, stones once all have picked."""
+    state, game = match.state, match.game.name
+    if game == "tower_bets":
+        return [pile[:1] for pile in state.piles]
+    if game == "city_towers" and state.phase != "picking":
+        return state.picked
+    return None
+
+
+class Pages:
+    """The pages over a game of that kind and size; the game is put in."""
+
+    def __init__(self, game, players):
+        self.match, self._listeners = new(game, players)[0], []
+        self.folder = tempfile.mkdtemp(prefix="referee-")
+        app = create_game_app(self, self.folder, SystemClock())
+        app.extensions["referee.streams"].close()
+        key = kept_secret(Path(self.folder) / SECRET_FILE)
+        self.links = [seat_link(key, self.match.match_id, seat) for seat in self.match.state.seats]
+        self.client = app.test_client()
+
+    @property
+    def version(self):
+        return self.match.seq
+
+    def page(self, match, path):
+        """The bytes that the page is."""
+        self.match = match
+        answer = self.client.get(path)
+        assert answer.status_code == 200
+        return answer.data
+
+
+app_of = cache(Pages)
 
 
 def told(events, form):
@@ -39,30 +107,42 @@ def told(events, form):
 
 
 class Twins:
-    """Two games, and who has been shown the same of both from the first move on: seats, and None for the public."""
+    """Two games, and who must not be able to tell them apart: seats, and None for the public. Whoever has seen a
+    difference at the table, by ``witnessed`` and not by the program's own views, is compared no more."""
 
-    def __init__(self, events, other):
+    def __init__(self, events, other, knows=()):
+        """``knows``: seats that see the difference from the first move on."""
         self.games = [list(events), list(other)]
         self.both = [fold(events), fold(other)]
-        self.same = {None, *self.both[0].state.seats}
-        self.compared = 0
+        self.same = {None, *self.both[0].state.seats} - set(knows)
+        self.compared = self.pages = self.next_pages = 0
+        self.app = app_of(self.both[0].game.name, len(self.both[0].state.players))
+        self.lines = [GameLines(match) for match in self.both]
         self.look()
 
-    def tables(self, seat):
-        """What lies on the table, without log and changes."""
-        views = [match.view(seat) for match in self.both]
-        return [{key: v for key, v in view.items() if key not in ("log", "changes")} for view in views]
-
     def look(self):
-        """Who sees the same reads the same; somebody whose tables differ once can tell them apart from then on."""
-        self.same = {seat for seat in self.same if self.tables(seat)[0] == self.tables(seat)[1]}
+        """Who cannot tell the games apart is sent the same bytes."""
+        if self.both[0].over or self.both[1].over:
+            self.same = set()  # nothing is secret any more
+        one, two = self.both
+        if table_of(one) != table_of(two):
+            self.same = set()
         for seat in self.same:
-            one, two = ([match.view(seat)[key] for key in ("log", "changes")] for match in self.both)
-            assert json.dumps(one) == json.dumps(two)
-        if None in self.same and not self.both[0].over and len(self.games[0]) % 6 == 1:
-            for form in EXPORTS:
-                assert told(self.games[0], form) == told(self.games[1], form), form
-        self.compared += len(self.same) if self.both[0] != self.both[1] else 0
+            assert json.dumps(one.view(seat)) == json.dumps(two.view(seat)), seat
+        if self.compared >= self.next_pages:
+            self.next_pages = self.compared + PAGES_EVERY
+            self.look_at_pages()
+        self.compared += len(self.same) if one != two else 0
+
+    def look_at_pages(self):
+        """The board, the console and every seat's page by its link, the version, and the exports."""
+        paths = {None: ("/", "/referee", "/version")} | {n: (f"/seat/{link}",) for n, link in enumerate(self.app.links)}
+        for path in (path for seat in self.same for path in paths[seat]):
+            one, two = (self.app.page(match, path) for match in self.both)
+            assert one == two, path
+            self.pages += 1
+        for form in EXPORTS if None in self.same else ():
+            assert told(self.games[0], form) == told(self.games[1], form), form
 
     def do(self, command, other=None):
         """The command in both games, another one in the second; in neither when one of them refuses it."""
@@ -70,11 +150,21 @@ class Twins:
             made = [decide(m, c, "") for m, c in zip(self.both, (command, other or command), strict=True)]
         except IllegalCommand:
             return
+        printed = []
         for n, events in enumerate(made):
             for event in events:
                 self.both[n] = evolve(self.both[n], event)
             self.games[n] += events
+            with redirect_stdout(io.StringIO()) as lines:
+                self.lines[n](self.both[n], events)
+            printed.append(lines.getvalue())
+        name, told_apart = self.both[0].game.name, set()
+        for seat in self.same:
+            one, two = ([witnessed(name, event, seat) for event in events] for events in made)
+            told_apart |= {seat} if one != two else set()
+        self.same -= told_apart
         self.look()
+        assert None not in self.same or printed[0] == printed[1]
 
     def step(self, rng):
         """Something at random: an undo, a correction, a move; of a secret choice two ways to make it."""
@@ -97,6 +187,8 @@ def swapped(events, game, seat):
     """The deal with one card of the seat's hand and another of the pile in each other's place."""
     deal = json.loads(json.dumps(events[0].data["deal"]))
     hand, pile = deal["hands"][seat], deal[PILE[game]]
+    if not set(pile) - {hand[0]}:
+        pile = deal["piles"][0]  # with five at the table no card is left out: one that lies deep
     at = next(n for n in reversed(range(len(pile))) if pile[n] not in (hand[0], "A", "B"))
     hand[0], pile[at] = pile[at], hand[0]
     first = events[0]
@@ -109,11 +201,26 @@ def test_two_games_that_differ_in_what_is_hidden_read_the_same(game):
     for seed in SEEDS:
         rng = random.Random(seed)
         _, events = new(game, rng.randint(2, 4), seed)
-        twins = Twins(events, swapped(events, game, rng.randrange(2)))
+        knows = rng.randrange(2)
+        twins = Twins(events, swapped(events, game, knows), [knows])
         for _ in range(STEPS):
             twins.step(rng)
         compared += twins.compared
     assert compared > 100
+
+
+def played_out(game, seed):
+    """A game and its twin, for ``LONG`` commands or until everybody can tell them apart: how often a viewer was
+    compared, and how many pages."""
+    rng = random.Random(seed)
+    _, events = new(game, rng.choice(GAMES[game].seats), 0)
+    knows = rng.randrange(len(events[0].data["players"]))
+    twins = Twins(events, swapped(events, game, knows), [knows])
+    for _ in range(LONG):
+        twins.step(rng)
+        if not twins.same:
+            break
+    return twins.compared, twins.pages
 
 
 def recoloured(hand):
@@ -127,7 +234,7 @@ def test_two_scored_games_with_other_hands_read_the_same(seed):
     rng = random.Random(seed)
     hands = new("quarters_and_currencies", 3, seed)[1][0].data["deal"]["hands"]
     _, events = new("quarters_and_currencies", 3, seed, "scorer")
-    twins = Twins(events, events)
+    twins = Twins(events, events, [1])
     for seat, hand in enumerate(hands):
         twins.do(ReadHand(seat, tuple(hand)), ReadHand(seat, recoloured(hand)) if seat == 1 else None)
         if seat == 1 and seed % 2:
@@ -186,3 +293,13 @@ def test_the_export_of_an_open_game_holds_no_pick_whether_it_stands_or_was_taken
     text = told(picked()[1], form)
     assert "PickStones" in text or "picks stones" in text
     assert not any(stones in text for stones in ("1 1 1 4", "2 2 2 3", "[1, 1", "[2, 2"))
+
+
+if __name__ == "__main__":  # python tests/games/test_secrets.py 1000 [GAME …]
+    for kind in sys.argv[2:] or GAMES:
+        counts = [played_out(kind, seed) for seed in range(int(sys.argv[1]))]
+        compared, pages = map(sum, zip(*counts, strict=True))
+        print(
+            f"{kind}: {len(counts)} games, {compared} comparisons of a viewer, {pages} pages: the same bytes",
+            flush=True,
+        )

@@ -206,7 +206,7 @@ def test_a_friendly_match_at_the_table_is_no_game_of_the_tournament(tmp_path):
     hall.director.step()
     assert hall.director.state.games[0].phase == "called", "that match was over before they were called"
     state = hall.play()
-    assert state.games[0].match_id != hall.director.journal.matches("T1")[0]
+    assert state.games[0].match_id != hall.director.record.matches("T1")[0]
     assert len(hall.director.played()) == 2
     hall.director.create(CreateTournament("", "Real", players=("Ann", "Ben")))
     assert hall.director.played() == [], "what was simulated counts for nobody"
@@ -217,8 +217,8 @@ def test_a_record_with_a_tournament_is_listed_and_sound(tmp_path):
     hall = Hall(str(tmp_path / "journal.db"), tables=1)
     hall.begin(2)
     hall.play()
-    assert [line[:2] for line in match_listing(hall.director.journal)] == ["T1"]
-    assert set(check_journal(hall.director.journal)) == {hall.director.id, *hall.director.journal.matches("T1")}
+    assert [line[:2] for line in match_listing(hall.director.record)] == ["T1"]
+    assert set(check_journal(hall.director.record)) == {hall.director.id, *hall.director.record.matches("T1")}
     hall.stack.close()
 
 

@@ -7,7 +7,7 @@ from cards.face import RED, Face
 from cards.sentences import sentence
 from referee.games.city_towers import rules
 from referee.games.city_towers.rules import HEIGHTS, City, PlayStone
-from referee.games.core import Game, GameCommand, MoveProposal, Site, Tower, Words
+from referee.games.core import Game, GameCommand, MoveProposal, Site, Tower, Words, from_rules
 
 Owners = tuple[int, ...]
 """The seat of every storey, from below."""
@@ -70,18 +70,12 @@ GAME: Game[rules.City] = Game(
     name="city_towers",
     seats=range(2, 5),
     rules=rules.CityRules,
-    commands=rules.COMMANDS,
-    changes=rules.CHANGES,
-    begin=rules.begin,
-    create=rules.create,
     scores=lambda state: state.points,
-    view=rules.view,
-    legal=rules.legal,
-    pieces=rules.pieces,
     deck=rules.deck,
     secret=lambda now, then, _: "stones" if now.phase == then.phase == "picking" and now.round == then.round else "",
     face=_face,
     reads="plans",
     propose=lambda state, cities, _: propose(state, cities),
     plan=_plan,
+    **from_rules(rules),
 )

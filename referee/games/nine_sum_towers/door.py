@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from itertools import combinations, product
 
 from cards.face import COLORS, GREY, Face
-from referee.games.core import Game, GameCommand, Pile, Words
+from referee.games.core import Game, GameCommand, Pile, Words, from_rules
 from referee.games.nine_sum_towers import rules
 from referee.games.nine_sum_towers.rules import Nine
 from referee.games.open_cards import Cards, OpenCards
@@ -53,16 +53,10 @@ GAME: Game[rules.Nine] = Game(
     name="nine_sum_towers",
     seats=range(2, 7),
     rules=rules.NineRules,
-    commands=rules.COMMANDS,
-    changes=rules.CHANGES,
-    begin=rules.begin,
-    create=rules.create,
     scores=lambda state: tuple(map(len, state.towers)),
-    view=rules.view,
-    legal=rules.legal,
-    pieces=rules.pieces,
     deck=lambda state: Counter(rules.CARDS),
     face=_face,
     reads="cards",
     propose=OPEN_CARDS.propose,
+    **from_rules(rules),
 )

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from itertools import product
 
 from cards.face import COLORS, GREY, Face
-from referee.games.core import Game, GameCommand, Pile, Words
+from referee.games.core import Game, GameCommand, Pile, Words, from_rules
 from referee.games.open_cards import Cards, OpenCards
 from referee.games.quarters_and_currencies import rules
 
@@ -56,17 +56,11 @@ GAME: Game[rules.Quarters] = Game(
     name="quarters_and_currencies",
     seats=range(2, 7),
     rules=rules.QuarterRules,
-    commands=rules.COMMANDS,
-    changes=rules.CHANGES,
-    begin=rules.begin,
-    create=rules.create,
     scores=lambda state: state.points[: len(state.players)],
-    view=rules.view,
-    legal=rules.legal,
-    pieces=rules.pieces,
     deck=rules.deck,
     secret=lambda now, before, command: "cards" if command["command"] == "ReadHand" else "",
     face=_face,
     reads="cards",
     propose=OPEN_CARDS.propose,
+    **from_rules(rules),
 )

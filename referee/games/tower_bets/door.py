@@ -5,7 +5,7 @@ from typing import Any
 
 from cards.face import COLORS, GREY, Face
 from cards.sentences import sentence
-from referee.games.core import Game, MoveProposal, Words
+from referee.games.core import Game, MoveProposal, Words, from_rules
 from referee.games.tower_bets import rules
 from referee.games.tower_bets.rules import STOREYS, STYLES, Bets, PlayCard
 
@@ -45,18 +45,12 @@ GAME: Game[rules.Bets] = Game(
     name="tower_bets",
     seats=range(2, 6),
     rules=rules.BetRules,
-    commands=rules.COMMANDS,
-    changes=rules.CHANGES,
-    begin=rules.begin,
-    create=rules.create,
     scores=rules.scores,
-    view=rules.view,
-    legal=rules.legal,
-    pieces=rules.pieces,
     deck=rules.deck,
     face=_face,
     also_printed=tuple((name, 1) for name in ("flag 8/4", "flag 6/3", "flag 4/2", "flag 2/1"))
     + tuple((BASE + style, 1) for style in rules.STYLES),
     reads="columns",
     propose=lambda state, columns, _: propose(state, columns),
+    **from_rules(rules),
 )

@@ -1,54 +1,37 @@
 """``/referee`` of the hall: the organisers' page. Every command is a form, and every refusal one clear line."""
 
-from collections.abc import Callable, Mapping
+from dataclasses import fields
+from typing import Any
 
 import flask
 from flask.typing import ResponseReturnValue
 from werkzeug.datastructures import MultiDict
 
 from cards.sentences import say
+from referee.core import Needed
 from referee.errors import RefereeError
 from referee.session.director import Director
 from referee.session.people import People
-from referee.tournament.commands import (
-    CloseTable,
-    Enter,
-    Leave,
-    OpenTable,
-    PairRound,
-    Rename,
-    Rerun,
-    Return,
-    RuleGame,
-    TournamentCommand,
-)
+from referee.tournament.commands import FOR_ORGANISERS, Enter, TournamentCommand
 from referee.web.hall import views
 
 Form = MultiDict[str, str]
 
 
-def _number(form: Form, name: str) -> int:
-    """The number of that field; one that nothing has where it is none."""
-    text = form.get(name, "")
-    return int(text) if text.isdecimal() and len(text) < 7 else -1
+KINDS = {kind.__name__: kind for kind in FOR_ORGANISERS}
 
 
-def _winner(form: Form) -> int | None:
-    return None if form.get("winner", "") == "shared" else _number(form, "winner")
-
-
-READ: Mapping[str, Callable[[Form, str], TournamentCommand]] = {
-    "Enter": lambda form, who: Enter(form.get("name", ""), who=who),
-    "Leave": lambda form, who: Leave(_number(form, "player"), form.get("why", ""), who),
-    "Return": lambda form, who: Return(_number(form, "player"), who),
-    "Rename": lambda form, who: Rename(_number(form, "player"), form.get("name", ""), who),
-    "OpenTable": lambda form, who: OpenTable(form.get("table", ""), who),
-    "CloseTable": lambda form, who: CloseTable(form.get("table", ""), form.get("why", ""), who),
-    "PairRound": lambda form, who: PairRound(),
-    "Rerun": lambda form, who: Rerun(_number(form, "game"), form.get("why", ""), who),
-    "RuleGame": lambda form, who: RuleGame(_number(form, "game"), _winner(form), form.get("why", ""), who),
-}
-"""TournamentCommand -> how it is read from its form."""
+def read_form(kind: type[TournamentCommand], form: Form, who: str) -> TournamentCommand:
+    """The command that was filled in; a number that is none is one that nothing has."""
+    given: dict[str, Any] = {}
+    for field in fields(kind):
+        text = form.get(field.name, "")
+        if field.type in (str, Needed):
+            given[field.name] = text or (who if field.name == "who" else "")
+        elif field.type is not float:
+            number = int(text) if text.isdecimal() and len(text) < 7 else -1
+            given[field.name] = None if text == "shared" else number
+    return kind(**given)
 
 
 def console_pages(director: Director, people: People) -> flask.Blueprint:
@@ -73,13 +56,13 @@ def console_pages(director: Director, people: People) -> flask.Blueprint:
     @pages.post("/referee/do")
     def do() -> ResponseReturnValue:
         form = flask.request.form
-        read = READ.get(form.get("command", ""))
-        if read is None:
+        kind = KINDS.get(form.get("command", ""))
+        if kind is None:
             flask.abort(400, "no such command")
         who = " ".join(form.get("who", "").split())[:40] or flask.session.get("name", "")
         flask.session["name"] = who
         try:
-            command = read(form, who or "organiser")
+            command = read_form(kind, form, who or "organiser")
             director.command(command)
             if isinstance(command, Enter):
                 people.meet([director.state.entrants[-1].name], who)

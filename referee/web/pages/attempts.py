@@ -20,11 +20,11 @@ from referee.recording.index import FILTERS, ArchiveFilter
 from referee.recording.retention import read_removals
 from referee.review.timeline import pace
 from referee.review.verify import changed_files
+from referee.session.ports import Reviewing
 from referee.web import views
 from referee.web.i18n.texts import translate
 from referee.web.pages.attempt_archive import Archive, match_words
 from referee.web.pages.attempt_rulings import human_decision
-from referee.web.ports import Reviewing
 from referee.web.security import is_referee
 from referee.web.streaming.media import SVG_HEADERS, named_svg
 

@@ -31,8 +31,7 @@ from cards.sentences import sentence, word
 from cards.stability import MISPLACEMENT_MM, check_stability, settle
 from referee.files import write_whole
 from referee.session.session import Session
-from referee.web.json_body import json_object
-from referee.web.pages.login import fault_text
+from referee.web.pages.login import fault_text, json_object
 from referee.web.pages.pieces_form import form_rows, kind_svg, set_of_form
 from referee.web.streaming.media import SVG_HEADERS
 

@@ -8,7 +8,7 @@ from referee.errors import IllegalCommand
 from referee.match.commands import Go
 from referee.session.session import Session
 from referee.web.evening import EveningStore
-from referee.web.json_body import json_object
+from referee.web.pages.login import json_object
 from referee.web.security import LOOPBACK, public
 
 QUIET_ZONE_MODULES = 4

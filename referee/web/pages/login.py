@@ -1,4 +1,4 @@
-"""Logging in with the referee's PIN, logging out, and what a refused or failed request looks like."""
+"""Logging in with the referee's PIN, logging out; what requests carry, and what a refused or failed one looks like."""
 
 from typing import Any
 
@@ -9,8 +9,8 @@ from werkzeug.wrappers import Response
 from cards.sentences import say
 from referee.errors import RefereeError
 from referee.fields import displayable
+from referee.session.ports import PageSession
 from referee.web import security
-from referee.web.ports import PageSession
 from referee.web.security import public
 
 
@@ -71,6 +71,15 @@ def handle_errors(app: flask.Flask) -> None:
     """Faults become one line: JSON for programs, a page for people."""
     app.register_error_handler(HTTPException, _http_fault)
     app.register_error_handler(RefereeError, our_fault)
+
+
+def json_object() -> dict[str, Any] | None:
+    """The request's body as a JSON object; None when it is none, however deep it is nested."""
+    try:
+        body = flask.request.get_json(silent=True)
+    except RecursionError:  # json gives up on a body of nothing but brackets
+        return None
+    return body if isinstance(body, dict) else None
 
 
 def wants_json() -> bool:

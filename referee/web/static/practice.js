@@ -1,13 +1,12 @@
 // The practice page's buttons and keys: give up, another card, stop. Who may not run the table gets no buttons.
 (() => {
-  const csrf = document.querySelector("meta[name=csrf-token]").content;
   const toast = document.getElementById("toast");
   const show = () => document.querySelectorAll("[data-steps]").forEach((steps) => { steps.hidden = false; });
   const say = (text) => { toast.textContent = text; toast.hidden = !text; setTimeout(() => { toast.hidden = true; }, 6000); };
 
   const send = async (what) => {
     const answer = await fetch(`/practice/${what}`, {
-      method: "POST", credentials: "same-origin", headers: { "Accept": "application/json", "X-CSRF-Token": csrf },
+      method: "POST", credentials: "same-origin", headers: { "Accept": "application/json" },
     }).catch(() => null);
     if (answer && !answer.ok) say((await answer.json().catch(() => ({}))).error || String(answer.status));
     if (answer && answer.ok && what === "end") location.reload();
