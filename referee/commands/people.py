@@ -1,5 +1,6 @@
 """``referee people``: everybody's record over evenings."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import click
@@ -15,6 +16,20 @@ from referee.tournament.ratings import ratings
 @click.group(cls=Commands)
 def people() -> None:
     """People over evenings: records, results, ratings; rename, merge, delete."""
+
+
+PERSON, NAME = click.argument("person"), click.argument("name")
+
+
+def changing_command(*parameters: Callable) -> Callable:
+    """A subcommand with these parameters that changes a record: who says so and where it lies are asked for too."""
+
+    def declared(run: Callable[..., None]) -> click.Command:
+        for parameter in reversed((*parameters, WHO, JOURNAL)):
+            run = parameter(run)
+        return people.command()(run)
+
+    return declared
 
 
 @people.command("list")
@@ -51,33 +66,21 @@ def show(person: str, journal: str) -> None:
         click.echo(f"best {card}  {stop_time(seconds)} s")
 
 
-@people.command()
-@click.argument("name")
-@click.option("--color", default="", help="Like #1f5fb4.")
-@WHO
-@JOURNAL
+@changing_command(NAME, click.option("--color", default="", help="Like #1f5fb4."))
 def add(name: str, color: str, who: str, journal: str) -> None:
     """A new record."""
     with running_director(journal, new=True) as (_, known):
         click.echo(f"{known.add(name, who, color).id}  {name}")
 
 
-@people.command()
-@click.argument("person")
-@click.argument("name")
-@WHO
-@JOURNAL
+@changing_command(PERSON, NAME)
 def rename(person: str, name: str, who: str, journal: str) -> None:
     """PERSON is called NAME from now on; results under earlier names stay."""
     with running_director(journal) as (_, known):
         click.echo(f"{known.rename(person, name, who).id}  {name}")
 
 
-@people.command()
-@click.argument("person")
-@click.argument("other")
-@WHO
-@JOURNAL
+@changing_command(PERSON, click.argument("other"))
 def merge(person: str, other: str, who: str, journal: str) -> None:
     """OTHER is PERSON too: names and results go together."""
     with running_director(journal) as (_, known):
@@ -85,22 +88,14 @@ def merge(person: str, other: str, who: str, journal: str) -> None:
         click.echo(f"{merged.id}  {merged.name}: {', '.join(merged.names)}")
 
 
-@people.command()
-@click.argument("person")
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@WHO
-@JOURNAL
+@changing_command(PERSON, click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path)))
 def picture(person: str, file: Path, who: str, journal: str) -> None:
     """Keep a picture of PERSON, made small."""
     with running_director(journal) as (_, known):
         known.take_picture(person, file.read_bytes(), who)
 
 
-@people.command()
-@click.argument("person")
-@click.option("--yes", is_flag=True, help="Do not ask.")
-@WHO
-@JOURNAL
+@changing_command(PERSON, click.option("--yes", is_flag=True, help="Do not ask."))
 def delete(person: str, yes: bool, who: str, journal: str) -> None:
     """Delete everything about PERSON: names, colour, picture, history, and with them results and rating."""
     with running_director(journal) as (_, known):

@@ -12,6 +12,7 @@ from cards.pieces import PieceSet, builtin_piece_set
 from referee.devices.ports import Clock
 from referee.errors import FolderUnusable
 from referee.files import write_whole
+from referee.session.notifier import Notifier
 from referee.session.ports import PageSession
 from referee.web import security
 from referee.web.i18n import texts
@@ -82,21 +83,22 @@ class ServedSession(PageSession, StreamSource, Protocol):
 
 
 class TablelessSession:
-    """A ``ServedSession`` without devices, where nothing changes by itself."""
+    """A ``ServedSession`` without devices, where nothing changes but what the ``notifier`` is told."""
 
     shift_s = 0.0
 
-    def __init__(self, data_dir: Path, clock: Clock, simulated: bool = False) -> None:
+    def __init__(self, data_dir: Path, clock: Clock, simulated: bool = False, notifier: Notifier | None = None) -> None:
         self.data_dir, self.clock, self.simulated = data_dir, clock, simulated
+        self._notifier = notifier or Notifier(clock)
         self.piece_set: PieceSet = builtin_piece_set()
 
     def touch(self) -> None:
         """Something a page shows has changed."""
+        self._notifier.touch()
 
     def wait(self, version: int, timeout_s: float) -> int:
         """Wait until something has changed since that version; gives the version."""
-        time.sleep(timeout_s)
-        return version
+        return self._notifier.wait(version, timeout_s)
 
     def picture(self, name: str) -> bytes | None:
         """There is no camera."""

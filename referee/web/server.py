@@ -73,10 +73,13 @@ class GuardedConnection(H11Protocol):
         self._deadline: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Count the connection."""
+        """Count the connection, or close it at once where too many came in together."""
         super().connection_made(transport)
-        self._address = visitor_of(self.client[0] if self.client else "")
-        self._guard.enter(self._address)
+        address = visitor_of(self.client[0] if self.client else "")
+        if not self._guard.admits(address):
+            return transport.abort()
+        self._address = address
+        self._guard.enter(address)
         own = transport.get_extra_info("socket")
         if own is not None and hasattr(socket, "TCP_USER_TIMEOUT"):
             own.setsockopt(socket.SOL_TCP, socket.TCP_USER_TIMEOUT, STALLED_MS)
@@ -85,7 +88,8 @@ class GuardedConnection(H11Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Give the place back."""
         self._expect(None)
-        self._guard.leave(self._address)
+        if self._address:
+            self._guard.leave(self._address)
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -99,6 +103,10 @@ class GuardedConnection(H11Protocol):
             self._expect(HEAD_S, anew=False)
         else:
             self._expect(None)
+
+    def pipelines(self) -> bool:
+        """Whether more has come before its last request was answered: no browser does that."""
+        return bool(self.conn.trailing_data[0])
 
     def behind(self) -> bool:
         """Whether its reader has not taken yet what was written, or has gone."""
@@ -134,16 +142,17 @@ class Bridge:
         self.crowd = Broadcaster()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if {b"content-length", b"transfer-encoding"} <= {name for name, _ in scope["headers"]}:
+            return await _refuse(send, 400, b"two lengths of one body")
         body = await self._body(scope, receive)
         if body is None:
-            await _refuse(send)
-            return
+            return await _refuse(send, 413, b"the body is too large")
         loop = asyncio.get_running_loop()
         view, address = _View(self._app, environ(scope, body)), visitor_of((scope["client"] or ("",))[0])
         await loop.run_in_executor(self._own_pool if self._guard.knows(address) else self._pool, view.run)
         try:
             status, headers = view.head
-            if self._guard.crowded(address):
+            if self._guard.crowded(address) or scope["state"][LINE].pipelines():
                 headers = [*headers, (b"connection", b"close")]
             await send({"type": "http.response.start", "status": status, "headers": headers})
             if isinstance(view.chunks, EventStream | PictureStream):
@@ -258,11 +267,11 @@ async def _gone(receive: Receive) -> None:
         pass
 
 
-async def _refuse(send: Send) -> None:
-    """413, and no more of this connection."""
+async def _refuse(send: Send, status: int, why: bytes) -> None:
+    """That status, and no more of this connection."""
     headers = [(b"content-type", b"text/plain"), (b"connection", b"close")]
-    await send({"type": "http.response.start", "status": 413, "headers": headers})
-    await send({"type": "http.response.body", "body": b"the body is too large", "more_body": False})
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": why, "more_body": False})
 
 
 class Server:

@@ -316,6 +316,29 @@ def test_who_opens_a_hundred_connections_keeps_nobody_else_out(strict_server):
     wait_until(lambda: ask(strict_server, "127.0.0.66") == b"HTTP/1.1 200")
 
 
+def answers_to(server, sent: bytes) -> list[bytes]:
+    """The statuses that come back until the server closes the connection."""
+    said = b""
+    with connected(server, "127.0.0.68") as line:
+        line.sendall(sent)
+        while got := line.recv(65536):
+            said += got
+    return [part[:3] for part in said.split(b"HTTP/1.1 ")[1:]]
+
+
+HEAD = b"GET /api/schedule HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+
+
+def test_who_asks_before_he_was_answered_gets_one_answer_and_no_more(strict_server):
+    assert answers_to(strict_server, HEAD * 41) == [b"200"]
+
+
+def test_a_body_of_two_lengths_is_refused_once(strict_server):
+    lengths = b"Content-Length: 4\r\nTransfer-Encoding: chunked"
+    post = b"POST /api/session HTTP/1.1\r\nHost: 127.0.0.1\r\n" + lengths + b"\r\n\r\n0\r\n\r\n"
+    assert answers_to(strict_server, post + HEAD) == [b"400"]
+
+
 def test_a_head_that_comes_a_byte_at_a_time_is_cut_off(strict_server):
     with connected(strict_server, "127.0.0.66") as line:
         line.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-A: ")

@@ -42,22 +42,6 @@ TABLE_FEED = "table/"
 """How the feeds of single tables' boards begin."""
 
 
-class HallSession(TablelessSession):
-    """What log-in, errors, streams and server need of a session, for a hall without devices."""
-
-    def __init__(self, director: Director, data_dir: Path) -> None:
-        super().__init__(data_dir, director.clock, director.state.simulated)
-        self._notifier = director.notifier
-
-    def touch(self) -> None:
-        """Something a page shows has changed."""
-        self._notifier.touch()
-
-    def wait(self, version: int, timeout_s: float) -> int:
-        """Wait until something has changed since that version; gives the version."""
-        return self._notifier.wait(version, timeout_s)
-
-
 def create_hall_app(
     director: Director, people: People, data_dir: Path, pin: str | None = None, host: str = "127.0.0.1"
 ) -> flask.Flask:
@@ -65,7 +49,7 @@ def create_hall_app(
 
     Raises ValueError for a network address without a PIN.
     """
-    session = HallSession(director, Path(data_dir))
+    session = TablelessSession(Path(data_dir), director.clock, director.state.simulated, director.notifier)
     app = base_app(session, pin, host, role="organisers")
     app.context_processor(lambda: {"nav_pages": PAGES, "rules": RULES})
     app.jinja_env.globals["known"] = lambda lang, name: name in catalogue(lang)

@@ -15,22 +15,19 @@ from referee.session.people import People
 from referee.tournament.commands import FOR_ORGANISERS, Enter, TournamentCommand
 from referee.web.hall import views
 
-Form = MultiDict[str, str]
-
-
 KINDS = {kind.__name__: kind for kind in FOR_ORGANISERS}
 
 
-def read_form(kind: type[TournamentCommand], form: Form, who: str) -> TournamentCommand:
+def read_form(kind: type[TournamentCommand], form: MultiDict[str, str], who: str) -> TournamentCommand:
     """The command that was filled in; a number that is none is one that nothing has."""
     given: dict[str, Any] = {}
     for field in fields(kind):
         text = form.get(field.name, "")
         if field.type in (str, Needed):
-            given[field.name] = text or (who if field.name == "who" else "")
+            given[field.name] = who if field.name == "who" else text
         elif field.type is not float:
             number = int(text) if text.isdecimal() and len(text) < 7 else -1
-            given[field.name] = None if text == "shared" else number
+            given[field.name] = None if (field.name, text) == ("winner", "shared") else number
     return kind(**given)
 
 
