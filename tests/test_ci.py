@@ -18,18 +18,40 @@ signal.pause()
 """
 
 
+@pytest.fixture
+def ci(tmp_path):
+    """Runs ``.ci/run`` in a folder where the README's second command is the one given, and all else a stand-in."""
+
+    def run(second: str, elsewhere: str) -> subprocess.CompletedProcess:
+        for path in (".ci/run", "tests/readme.py"):
+            (tmp_path / path).parent.mkdir(exist_ok=True)
+            shutil.copy(ROOT / path, tmp_path / path)
+        (tmp_path / ".venv" / "bin").mkdir(parents=True)
+        for name in (".ci/lowest", ".ci/subjects", ".venv/bin/ruff", ".venv/bin/lint-imports", ".venv/bin/mypy"):
+            (tmp_path / name).symlink_to(shutil.which("true"))
+        (tmp_path / ".ci" / "elsewhere").write_text(f"#!/bin/sh\n{elsewhere}\n")
+        (tmp_path / ".ci" / "elsewhere").chmod(0o755)
+        (tmp_path / "demo.py").write_text(DEMO)
+        first = f"echo first >>ran && {sys.executable} demo.py"
+        (tmp_path / "README.md").write_text(f"A\n\n```sh\n{first}\n```\n\nB\n\n```sh\n{second}\n```\n")
+        env = {**os.environ, "PATH": os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])}
+        return subprocess.run(["sh", tmp_path / ".ci" / "run"], env=env, capture_output=True, text=True)
+
+    return run
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="looks for the demo's process under /proc")
-def test_ci_runs_what_the_readme_says_and_ends_where_that_fails(tmp_path):
-    for path in (".ci/run", "tests/readme.py"):
-        (tmp_path / path).parent.mkdir(exist_ok=True)
-        shutil.copy(ROOT / path, tmp_path / path)
-    (tmp_path / "demo.py").write_text(DEMO)
-    first, second = f"echo first >>ran && {sys.executable} demo.py", "echo second >>ran\nexit 7"
-    (tmp_path / "README.md").write_text(f"A\n\n```sh\n{first}\n```\n\nB\n\n```sh\n{second}\n```\n")
-    env = {**os.environ, "PATH": os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])}
-    done = subprocess.run(["sh", tmp_path / ".ci" / "run"], env=env, capture_output=True, text=True)
+def test_ci_runs_what_the_readme_says_and_ends_where_that_fails(ci, tmp_path):
+    done = ci("echo second >>ran\nexit 7", elsewhere="true")
     assert done.returncode == 7, done.stderr
     assert (tmp_path / "ran").read_text().split() == ["first", "second"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks for the demo's process under /proc")
+@pytest.mark.parametrize(("elsewhere", "fails"), [("echo there", False), ("echo there; exit 5", True)])
+def test_ci_says_what_was_said_elsewhere_and_fails_where_that_failed(ci, elsewhere, fails):
+    done = ci("true", elsewhere)
+    assert "\nthere\n" in done.stdout and bool(done.returncode) is fails, done.stderr
 
 
 def git(folder: Path, *words: str) -> None:
