@@ -14,6 +14,7 @@ from cards.kinds.height import HeightCard
 from cards.kinds.layout import LayoutCard
 from cards.kinds.organ_pipes import OrganCard
 from cards.kinds.shapes import ShapesCard
+from cards.law import Reason
 from cards.pieces import Pose, builtin_piece_set
 from referee.vision.observer import Observer
 from referee.vision.search.canvas import Reading, canvas_of
@@ -28,6 +29,38 @@ def test_a_white_piece_may_stand_unseen_on_the_paper(card):
     verdict = decided(card, [reading(RED)]).verdict
     assert (verdict.ruling, verdict.leaning, verdict.reasons[0].code) == ("undecided", "mismatch", "unseen_colour")
     assert "white" in verdict.reasons[0].text
+
+
+LACKING = ("missing_piece", "wrong_count", "empty_field", "not_one_structure", "wrong_support", "not_side_by_side")
+
+
+@pytest.mark.parametrize(
+    ("codes", "may"),
+    [
+        *(((code,), True) for code in LACKING),
+        (LACKING, True),
+        ((), False),
+        (("extra_piece",), False),
+        (("missing_piece", "extra_piece"), False),
+    ],
+    ids=str,
+)
+def test_a_piece_that_is_not_seen_may_be_the_cause_of_these_faults(codes, may):
+    case = decided(LayoutCard("L", 1, (RED, WHITE)), [reading(RED)]).case
+    best = case.best._replace(faults=tuple(Reason(code, code) for code in codes))
+    case = dataclasses.replace(case, compared=dataclasses.replace(case.compared, best=best))
+    assert case.may_lack is may
+
+
+def test_all_that_a_piece_too_many_may_bring_with_it_goes_with_it():
+    """Of a card that only counts."""
+    card = HeightCard("H", 1, 2)
+    case = decided(card, [reading(RED, HIGHER)]).case
+    codes = ("extra_piece", "wrong_count", "not_one_structure", "too_many_on_table")
+    for more, spare in (((), True), (("not_straight",), False)):
+        best = case.best._replace(faults=tuple(Reason(code, code) for code in (*codes, *more)))
+        again = dataclasses.replace(case, compared=dataclasses.replace(case.compared, best=best))
+        assert again.one_too_many is spare
 
 
 def test_a_white_piece_seen_lying_loose_is_missing_from_the_build():
