@@ -12,13 +12,15 @@ KINDS: Mapping[str, str] = {
     "bare_hand": "seen_bare_hand",
     "second_hand": "seen_second_hand",
     "neighbours_hand": "seen_neighbours_hand",
+    "strangers_hand": "seen_strangers_hand",
+    "came_together": "seen_came_together",
     "shaken": "seen_shaken",
     "brought_after_stop": "seen_brought_after_stop",
 }
 """What a camera may propose, and the sentence that says it."""
 
 
-ANYBODYS = ("shaken", "neighbours_hand")
+ANYBODYS = ("shaken", "neighbours_hand", "strangers_hand")
 """What not only the player of that field may have done."""
 
 

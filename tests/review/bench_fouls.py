@@ -70,7 +70,7 @@ def row(table: Table, what: Staged) -> dict:
         "kind": what.foul or ("resting hand" if what.rests else "clean"),
         "visible": shows,
         "pixels": pixels,
-        "front": front or (what.foul in (None, "shaken", "brought_after_stop") and not what.rests),
+        "front": front or (what.foul in (None, "shaken", "brought_after_stop", "came_together") and not what.rests),
         "proposed": bool(hits),
         "in time": bool(hits) and late <= WITHIN_S,
         "false": sum(f not in hits[:1] and f.kind not in also for f in found),

@@ -154,6 +154,8 @@ ENTERS_S = {
     "second_hand": 0.24,
     "bare_hand": 0.24,
     "neighbours_hand": 0.24,
+    "strangers_hand": 0.24,
+    "came_together": 0.2,
     "shaken": 0.05,
     "brought_after_stop": 0.5,
 }
@@ -244,6 +246,45 @@ def _neighbours_hand(at: Moment) -> Act:
     return act
 
 
+def _strangers_hand(at: Moment) -> Act:
+    """Of somebody who stands at the table's end."""
+    seat, goal = at.table.sim.seats[at.zone], at.touched + at.around((-30.0, 0.0, 5.0))
+    shoulder = seat.turn().T @ np.array([np.copysign(760.0, seat.x) - seat.x, -seat.y, 190.0])
+    home = goal + shoulder / np.linalg.norm(shoulder[:2]) * [260.0, 260.0, 0.0]
+
+    def act(t: float, world: World) -> tuple[TableSim, World]:
+        tip, world = _way(home, goal, t - at.begin_s), at.still(world, t)
+        if tip is None:
+            return at.table.sim, world
+        hand = Hand(tuple(tip), bare=True, shoulder=tuple(shoulder))
+        return at.table.sim, replace(world, more_hands=((at.zone, hand),))
+
+    return act
+
+
+def _came_together(at: Moment) -> Act:
+    """Two pieces of different colours are pushed in side by side, to where nothing stands."""
+    loose = [p for p in at.script.places if not _moved(at.script, p, at.stop_s)]
+    pair = [loose[0], next(p for p in loose if p.color != loose[0].color)]
+    side = -np.sign(at.touched[0]) or 1.0
+
+    def act(t: float, world: World) -> tuple[TableSim, World]:
+        since, world = t - at.begin_s, at.still(world, t)
+        if since < 0:
+            return at.table.sim, world
+        ahead = np.array([0.0, -120.0, 0.0]) * max(0.0, 1 - since / 0.6)
+        goals = [np.array([side * x, 20.0, p.centre[2]]) + ahead for x, p in zip((35.0, 75.0), pair, strict=True)]
+        rest = [p for p in world.pieces[at.zone] if not any(np.allclose(p.centre, q.centre) for q in pair)]
+        pushed = [PosedPiece(p.shape, p.color, p.turn, goal) for p, goal in zip(pair, goals, strict=True)]
+        push = goals[0] + [0.0, -25.0, 0.0]
+        tip = push if since < 0.6 else _way(REST, push, since - 0.6 + REACH_S + STAYS_S)
+        pieces = {**world.pieces, at.zone: [*rest, *pushed]}
+        hand = None if tip is None else Hand(tuple(tip))
+        return at.table.sim, replace(world, pieces=pieces, hands={**world.hands, at.zone: hand})
+
+    return act
+
+
 def _shaken(at: Moment) -> Act:
     pushed = at.table.moved(at.zone, 5.0)
 
@@ -287,6 +328,8 @@ ACTS = {
     "second_hand": _second_hand,
     "bare_hand": _bare_hand,
     "neighbours_hand": _neighbours_hand,
+    "strangers_hand": _strangers_hand,
+    "came_together": _came_together,
     "shaken": _shaken,
     "brought_after_stop": _brought,
 }
@@ -308,11 +351,11 @@ def without(table: Table, what: Staged, scene: Scene) -> tuple[TableSim, World]:
     if what.foul == "bare_hand" and hand is not None and hand.bare:
         held = Hand(tuple(np.array(hand.tip) + BARE_MM - TONGS_MM))
         world = replace(world, hands={**world.hands, zone: held})
-    if what.foul == "second_hand":
+    if what.foul in ("second_hand", "strangers_hand"):
         world = replace(world, more_hands=())
     if what.foul == "neighbours_hand":
         world = replace(world, hands={**world.hands, zone: None})
-    if what.foul == "brought_after_stop":
+    if what.foul in ("brought_after_stop", "came_together"):
         world = replace(world, pieces={**world.pieces, zone: scene.plain.pieces[zone]})
     return table.sim, world
 

@@ -10,7 +10,8 @@ import pytest
 from referee.devices.ports import Frame
 from referee.vision.hands.field_hands import FieldHands
 from referee.vision.hands.fists import ReducedFrame
-from referee.vision.live.field_snapshot import Arrival, FieldSnapshot, arrival
+from referee.vision.hands.geometry import STRANGER
+from referee.vision.live.field_snapshot import Arrival, FieldSnapshot, arrival, came_together
 from referee.vision.live.fouls import FoulWatch
 from referee.vision.live.gate import GateState, ZoneGate, reduced_frame
 from referee.vision.live.mat_motion import MatMotion
@@ -31,14 +32,14 @@ class NoMats:
 def watch(monkeypatch):
     """Runs a watch over looks: ``watch(arms, gates, stop_s, moved)``, one of each a frame."""
 
-    def run(arms, gates=None, stop_s=None, moved=None):
+    def run(arms, gates=None, stop_s=None, moved=None, every_s=1 / HZ):
         now = {}
         monkeypatch.setattr(FoulWatch, "_hands", lambda self, picture, geometry: {"A": now["arms"]})
         monkeypatch.setattr(MatMotion, "update", lambda self, image, mats: now["moved"])
         watch, found = FoulWatch(), []
         for n, over in enumerate(arms):
             now["arms"], now["moved"] = over, moved[n] if moved else {}
-            at_s = n / HZ
+            at_s = n * every_s
             gate = gates[n] if gates else GateState({"A": CALM})
             stopped = stop_s if stop_s is not None and at_s >= stop_s else None
             found += watch.look(Frame(np.zeros((8, 8, 3), np.uint8), n, at_s), (PICTURE, NoMats()), gate, stopped)
@@ -89,6 +90,15 @@ def test_a_neighbours_hand_that_is_seen_nowhere_between_two_sights_of_it_was_the
     assert watch([NOBODY] * 3 + looks + [NOBODY] * 3) == [("neighbours_hand", "B", at) for at in begins]
 
 
+def test_a_hand_from_neither_seat_is_proposed_and_names_nobody(watch):
+    assert watch([NOBODY] * 3 + [FieldHands((STRANGER,))] * 8) == [("strangers_hand", None, 0.3)]
+
+
+@pytest.mark.parametrize(("looks", "seen"), [([OTHERS] * 2, [("neighbours_hand", "B", 0.9)]), ([OTHERS], [])])
+def test_in_a_slow_stream_two_looks_in_a_row_have_lasted(watch, looks, seen):
+    assert watch([NOBODY] * 3 + looks + [NOBODY] * 3, every_s=0.3) == seen
+
+
 def test_a_bare_hand_is_the_own_one(watch):
     assert watch([OWN] * 3 + [BARE] * 8) == [("bare_hand", "A", 0.3)]
 
@@ -98,7 +108,7 @@ def test_a_mat_that_moves_is_proposed_at_once_and_of_nobody(watch):
     assert watch([NOBODY] * 13, moved=moved) == [("shaken", None, 0.5)]
 
 
-PAPER, BLUE, SKIN = 200, 60, 150
+PAPER, BLUE, SKIN, RED = 200, 60, 150, 100
 
 
 def field(shows: int, hand: bool) -> FieldSnapshot:
@@ -156,9 +166,15 @@ def table_with(*rows_of_pieces: slice) -> FieldSnapshot:
     image = np.full((10, 20, 3), PAPER, np.uint8)
     for rows in rows_of_pieces:
         image[rows, 3:8] = BLUE
-    coloured, ground = image[..., 0] == BLUE, np.zeros((10, 20), bool)
+    ground = np.zeros((10, 20), bool)
     ground[6:] = True
-    return FieldSnapshot((0, 0), image, coloured, 80, False, ground, coloured)
+    return snapshot(image, ground)
+
+
+def snapshot(image: np.ndarray, ground: np.ndarray) -> FieldSnapshot:
+    """A window in which blue and red are pieces."""
+    labels = np.select([image[..., 0] == BLUE, image[..., 0] == RED], [0, 1], -1).astype(np.int8)
+    return FieldSnapshot((0, 0), image, labels >= 0, 80, False, ground, labels)
 
 
 BEHIND, IN_FIELD, ON_IT = slice(0, 4), slice(4, 8), slice(1, 4)
@@ -185,9 +201,7 @@ def test_a_long_piece_whose_corner_is_beside_the_field_stands_in_it_when_most_of
     image[6:9, columns.stop - 3 : columns.stop] = BLUE
     ground = np.zeros((10, 20), bool)
     ground[4:, :10] = True
-    coloured = image[..., 0] == BLUE
-    bare = replace(bare, ground=ground)
-    done = FieldSnapshot((0, 0), image, coloured, 80, False, ground, coloured)
+    bare, done = replace(bare, ground=ground), snapshot(image, ground)
     assert (arrival([bare], [bare, bare, done]) is not None) == seen
 
 
@@ -210,10 +224,38 @@ def test_a_mat_located_a_pixel_away_hides_nothing_that_came(rows, columns, seen)
     assert (arrival([before], [before, before, done]) is not None) == seen
 
 
+def build_of(*columns: tuple[int, int]) -> FieldSnapshot:
+    """Pieces that stand side by side in the field, blue and red, from a column each."""
+    image, ground = np.full((10, 20, 3), PAPER, np.uint8), np.zeros((10, 20), bool)
+    ground[6:] = True
+    for color, left in columns:
+        image[4:8, left : left + 4] = color
+    return snapshot(image, ground)
+
+
+BARE_FIELD, BOTH = build_of(), build_of((BLUE, 3), (RED, 8))
+
+
+@pytest.mark.parametrize(
+    ("sights", "since"),
+    [
+        ([BARE_FIELD, BARE_FIELD, BOTH, BOTH], 0.1),
+        ([BARE_FIELD, build_of((BLUE, 3)), *[build_of((BLUE, 3))] * 8, BOTH], None),  # one after the other
+        ([BARE_FIELD, BARE_FIELD, build_of((BLUE, 3), (BLUE, 8))], None),  # of one colour it may be one piece
+        ([build_of((BLUE, 12), (RED, 16)), BOTH], None),  # what stood has moved, or fallen
+        ([BARE_FIELD, build_of((BLUE, 12), (RED, 16)), BOTH], 0.0),
+        ([BARE_FIELD], None),
+    ],
+)
+def test_pieces_that_come_at_once_came_together(sights, since):
+    looks = [(n / HZ, replace(s, hand=0 < n < len(sights) - 1)) for n, s in enumerate(sights)]
+    assert came_together(looks) == since
+
+
 def shifted(sight: FieldSnapshot, rows: int, columns: int) -> FieldSnapshot:
     """The same in a window that begins so much further down and to the right."""
     of = (slice(max(0, rows), None), slice(max(0, columns), None))
-    arrays = {name: getattr(sight, name)[of] for name in ("image", "piece", "ground", "around")}
+    arrays = {name: getattr(sight, name)[of] for name in ("image", "piece", "ground", "labels")}
     return replace(sight, at=(rows, columns), **arrays)
 
 

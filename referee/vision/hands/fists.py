@@ -56,8 +56,8 @@ class ReducedFrame:
 @dataclass(frozen=True, eq=False)
 class Fist:
     """One fist: ``mask`` (h, w) bool; ``centre`` (x, y) in reduced pixels; ``end`` (h, w) bool, the tongs that show, or
-    else the fist; ``owner``: the zone of its player, None where that cannot be told; ``tongs``: whether any show beyond
-    it, None where it hides behind its sleeve and would hide them."""
+    else the fist; ``owner``: the zone of its player, ``STRANGER`` of nobody who plays, None where that cannot be told;
+    ``tongs``: whether any show beyond it, None where it hides behind its sleeve and would hide them."""
 
     mask: np.ndarray
     centre: np.ndarray
@@ -244,13 +244,14 @@ def _fist(mask: np.ndarray, way: np.ndarray, skin: np.ndarray, coloured: np.ndar
 
 def with_owner(fist: Fist, owner: str | None, geometry: HandGeometry) -> Fist:
     """The same fist as that player's, or as nobody's; whether tongs would show is not asked again."""
-    end = None if owner is None else geometry.tongs_end(fist.centre, geometry.mats.poses[owner])
+    pose = geometry.mats.poses.get(owner or "")
+    end = None if pose is None else geometry.tongs_end(fist.centre, pose)
     return replace(fist, owner=owner, tongs_end=end, candidates=frozenset())
 
 
 def _spread_deg(fist: Fist, arm: np.ndarray, geometry: HandGeometry) -> float:
     """Over how much of a turn sleeves lead away from the fist on its player's side; 0 where that one is not known."""
-    if fist.owner is None:
+    if not fist.owner:
         return 0.0
     rays, there, out = _rays(fist.centre, (_closed(arm, 5) > 0) | fist.mask, geometry.px_per_mm)
     beyond = round(FROM_FIST * there.shape[1])  # the fist itself is all around

@@ -62,8 +62,12 @@ APART_DEG = measured(10.0, "degrees", "by hand: so much nearer to one player's w
 MOST_DEG = measured(60.0, "degrees", "by hand: further off a player's way it is nobody's known arm")
 ARM_PARTS = measured(3, "parts of the way", "the way is taken one part up: a shoulder may be behind the camera")
 
+STRANGER_DEG = measured(
+    75.0, "degrees", "further off every player's way it is somebody else's: 82 to 140 of who stands at a table's end"
+)
+
 STRANGER = ""
-"""The zone of a player whose mat is not known."""
+"""The zone of somebody who sits at no known mat."""
 
 
 def reduction(image: np.ndarray) -> int:
@@ -131,8 +135,9 @@ class HandGeometry:
 
     def owner(self, hand: np.ndarray, way: np.ndarray, over_field: bool = False) -> str | None:
         """Zone of the player whose arm leads this way (2,) from a hand at a pixel (2,): None where that is not clear,
-        the only player's where one mat is known. ``over_field``: the way begins at a field's centre, not at the hand.
-        Then ``STOP_SHOULDER_MM`` is asked, and beside a single known mat others may sit (``STRANGER``)."""
+        ``STRANGER`` where it leads to none of them, the only player's where one mat is known. ``over_field``: the way
+        begins at a field's centre, not at the hand. Then ``STOP_SHOULDER_MM`` is asked, and beside a single known mat
+        others may sit (``STRANGER``)."""
         shoulders, poses = STOP_SHOULDER_MM[None] if over_field else SHOULDERS_MM, self.mats.poses
         off = {zone: float(self.off_deg(hand, way[None], pose, shoulders)[0]) for zone, pose in poses.items()}
         if len(off) < 2:
@@ -141,6 +146,8 @@ class HandGeometry:
                 return zone
             off[STRANGER] = float(self.off_deg(hand, way[None], pose, STRANGERS_MM)[0])
         (least, zone), (second, _) = sorted((deg, zone) for zone, deg in off.items())[:2]
+        if least > STRANGER_DEG:
+            return STRANGER
         return zone if least < MOST_DEG and second - least > APART_DEG else None
 
     def off_deg(

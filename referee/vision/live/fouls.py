@@ -7,6 +7,8 @@ One watch over frames in order, live or of a recording; what it says depends on 
 | ``bare_hand`` | a hand without tongs touches a piece in the own field |
 | ``second_hand`` | two arms of its player are in a field |
 | ``neighbours_hand`` | an arm of another player is in a field |
+| ``strangers_hand`` | an arm that comes from neither seat is in a field |
+| ``came_together`` | pieces of two colours come into a field faster than anybody places one after the other |
 | ``shaken`` | a mat moves, and the room behind it does not |
 | ``brought_after_stop`` | a place that was bare after the Stop holds a piece, and a hand was there as it came |
 
@@ -26,9 +28,9 @@ from referee.match.foul import FoulProposal, foul_sentence
 from referee.vision.hands.dwell import DwellDetector
 from referee.vision.hands.field_hands import FieldHands, LoosePieces, StandingPieces, field_masks, hands_over
 from referee.vision.hands.fists import ReducedFrame, detect_fists
-from referee.vision.hands.geometry import HandGeometry
+from referee.vision.hands.geometry import STRANGER, HandGeometry
 from referee.vision.hands.tracker import HandTracker
-from referee.vision.live.field_snapshot import Arrival, FieldSnapshot, arrival
+from referee.vision.live.field_snapshot import Arrival, FieldSnapshot, arrival, came_together
 from referee.vision.live.gate import GateState
 from referee.vision.live.mat_motion import MatMotion
 from referee.vision.measured import measured
@@ -89,6 +91,7 @@ class _FieldRecord:
     before: deque[FieldSnapshot] = field(default_factory=lambda: deque(maxlen=SIGHTS))
     after: deque[tuple[float, FieldSnapshot]] = field(default_factory=lambda: deque(maxlen=SIGHTS))
     told: bool = False
+    since_clear: deque[tuple[float, FieldSnapshot]] = field(default_factory=lambda: deque(maxlen=SIGHTS))
 
 
 class FoulWatch:
@@ -116,7 +119,7 @@ class FoulWatch:
         moved = self._motion.update(frame.image, mats)
         for zone in mats.poses:
             fouls += self._observed("shaken", zone, None, zone in moved, frame.at_s)
-        return [*fouls, *self._after_stop(look, frame.at_s, stop_s)]
+        return [*fouls, *self._together(look, frame.at_s), *self._after_stop(look, frame.at_s, stop_s)]
 
     def _hands(self, picture: ReducedFrame, geometry: HandGeometry) -> dict[str, FieldHands]:
         """The hands over each field."""
@@ -132,9 +135,10 @@ class FoulWatch:
     def _of_hands(self, hands: Mapping[str, FieldHands], at_s: float) -> list[DetectedFoul]:
         fouls = []
         for zone, over in hands.items():
-            others = [owner for owner in over.owners if owner not in (None, zone)]
+            others = [owner for owner in over.owners if owner not in (None, STRANGER, zone)]
             if others or not self._is_out_of_sight(zone, over, at_s):
                 fouls += self._observed("neighbours_hand", zone, others[0] if others else None, bool(others), at_s)
+            fouls += self._observed("strangers_hand", zone, None, STRANGER in over.owners, at_s)
             fouls += self._observed("second_hand", zone, zone, over.hands > 1, at_s)
             fouls += self._observed("bare_hand", zone, zone, bool(over.bare), at_s)
             stayed = self._dwell.setdefault(zone, DwellDetector()).update(over.sole, at_s)
@@ -168,10 +172,24 @@ class FoulWatch:
             sight.proposed_s = None if at_s - sight.proposed_s > AWAY_S else sight.proposed_s
             return []
         share = len(here) / len(sight.looks)
-        if not present or share < SEEN_SHARE or known_s - here[0][1] < lasts - LOOK_S / 2:
+        apart_s = max(2 * LOOK_S, known_s - sight.looks[-2][1]) if len(sight.looks) > 1 else 2 * LOOK_S
+        if not present or share < SEEN_SHARE or known_s - here[0][1] < lasts - (apart_s - LOOK_S) / 2:
             return []
         sight.proposed_s = at_s
         return [DetectedFoul(kind, zone, here[-1][2], here[0][0], share)]
+
+    def _together(self, look: GateState, at_s: float) -> list[DetectedFoul]:
+        fouls = []
+        for zone, sight in look.snapshots.items():
+            looks = self._fields.setdefault(zone, _FieldRecord()).since_clear
+            looks.append((at_s, sight))
+            if not sight.hand:
+                from_s = came_together(looks)
+                looks.clear()
+                looks.append((at_s, sight))
+                if from_s is not None:
+                    fouls.append(DetectedFoul("came_together", zone, zone, from_s, 1.0))
+        return fouls
 
     def _after_stop(self, look: GateState, at_s: float, stop_s: float | None) -> list[DetectedFoul]:
         fouls = []

@@ -232,9 +232,9 @@ class Gate:
         return ZoneGate(zone.missed == 0, moving, hand, at_s - zone.moved_s, fill)
 
     def _sight(self, zone: _Zone, hand: bool) -> FieldSnapshot:
-        around = self._memory.labels[zone.at] >= 0
+        labels = self._memory.labels[zone.at].copy()
         image, at = self._memory.before[zone.at].copy(), (zone.at[0].start, zone.at[1].start)
-        return FieldSnapshot(at, image, zone.box & around, int(zone.field.sum()), hand, zone.field, around)
+        return FieldSnapshot(at, image, zone.box & (labels >= 0), int(zone.field.sum()), hand, zone.field, labels)
 
 
 def reduced_frame(
