@@ -58,8 +58,9 @@ class FieldPreviews:
         self._read_of = duel
         self._read = {zone: _pieces(judgement, zone, sight) for zone, sight in judgement.views.items()}
 
-    def picture(self, zone: str, image: np.ndarray) -> np.ndarray:
-        """The part of a frame (h, w, 3) with one mat and a build's height above it, at most 640 px wide."""
+    def picture(self, zone: str, image: np.ndarray, drawn: bool = True) -> np.ndarray:
+        """The part of a frame (h, w, 3) with one mat and a build's height above it, at most 640 px wide; with what the
+        gate sees ``drawn`` into it."""
         mats = self._mats_in(image)
         box = _box(mats, zone, image.shape[:2]) if mats else None
         if mats is None or box is None:
@@ -69,7 +70,7 @@ class FieldPreviews:
         scale = min(1.0, SHOWN_PX / (right - left))
         size = (round((right - left) * scale), round((bottom - top) * scale))
         part = cv2.resize(image[top:bottom, left:right], size, interpolation=cv2.INTER_AREA)
-        return self._drawn(part, zone, mats, (left, top), scale)
+        return self._drawn(part, zone, mats, (left, top), scale) if drawn else part
 
     def _drawn(self, part: np.ndarray, zone: str, mats: Mats, offset: tuple[int, int], scale: float) -> np.ndarray:
         """``part`` with outlines; as it is while the gate says nothing of the zone."""

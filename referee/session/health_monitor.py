@@ -8,6 +8,7 @@ from typing import Protocol
 
 from cards.sentences import sentence
 from referee.match.commands import CallTimeout
+from referee.match.duel import OTHER_ZONE, PHASES_IN_PLAY
 from referee.session import heap
 from referee.session.duel_recording import DuelRecording
 from referee.session.live_judging import LiveJudging
@@ -76,6 +77,7 @@ class HealthMonitor(Background):
         return {
             "camera_lost": sentence("camera_lost", name=camera.name, fault=lost) if lost else None,
             "box_unplugged": None if box.connected else sentence("box_silent", name=box.name),
+            "mats_unseen": self._unseen_mats(),
             "blind": None if self._session.judging.alive else sentence("blind"),
             "frames_dropped": self._dropping(figures),
             "disk_low": sentence("disk", n=free >> 20) if free < DISK_LOW_BYTES else None,
@@ -84,6 +86,14 @@ class HealthMonitor(Background):
             "clock_set": self._clock_set(),
             "duel_idle": self._idle(),
         }
+
+    def _unseen_mats(self) -> str | None:
+        """Mats that are not in view while a duel is played."""
+        gates = self._session.gates()
+        zones = (
+            [zone for zone in OTHER_ZONE if zone not in gates] if self._session.state.phase in PHASES_IN_PLAY else []
+        )
+        return sentence("mats_unseen", zones=zones) if zones and gates else None
 
     def _clock_set(self) -> str | None:
         """Whether the time of day has jumped of late; durations are by another clock and stay right."""

@@ -2,7 +2,9 @@
 
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import cv2
 import numpy as np
@@ -29,8 +31,8 @@ OVERLAYS = 24
 QUALITY = [cv2.IMWRITE_JPEG_QUALITY, 82]
 
 
-class Previews(JobQueue[tuple]):
-    """JPEG by name: live, zone_A, zone_B, card, overlay, overlay/N, build/N/A."""
+class Previews(JobQueue[Callable[[], None]]):
+    """JPEG by name: live, zone_A, zone_B, card, stop, overlay, overlay/N, build/N/A."""
 
     def __init__(self, session: RunningSession) -> None:
         super().__init__("session previews")
@@ -69,13 +71,23 @@ class Previews(JobQueue[tuple]):
         """Have the verdict's picture drawn: ``overlay/<number>`` and ``overlay``. It belongs to the duel of this
         moment, whatever is played by the time it is drawn."""
         state = self._session.state
-        self._jobs.put((state.match_id, VerdictPicture(number, state.duel.number), frame, judgement, card))
+        to = VerdictPicture(number, state.duel.number)
+        self._jobs.put(partial(self._draw_verdict, state.match_id, to, frame, judgement, card))
+
+    def freeze(self, frame: Frame, zone: str) -> None:
+        """Have that zone's picture of the Stop shown (``stop``) until its verdict's is drawn."""
+        self._jobs.put(lambda: self._keep("stop", frame.number, _jpeg(self._fields.picture(zone, frame.image, False))))
+        self._jobs.put(self._session.touch)
+
+    def thaw(self) -> None:
+        """That picture is of a Stop that is over."""
+        self._jobs.put(lambda: self._made.pop("stop", None) and None)
 
     def _idle_s(self) -> float:
         return PREVIEW_EVERY_S
 
-    def _do(self, job: tuple) -> None:
-        self._draw_verdict(*job)
+    def _do(self, job: Callable[[], None]) -> None:
+        job()
 
     def _draw_verdict(
         self, match_id: str, to: VerdictPicture, frame: np.ndarray, judgement: Judgement, card: Card

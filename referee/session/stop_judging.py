@@ -21,12 +21,19 @@ from referee.match.verdict import ZoneVerdict, zone_verdict
 from referee.session.duel_recording import DuelRecording
 from referee.session.ports import RunningSession
 from referee.session.previews import Previews
+from referee.vision.live.field_snapshot import FieldSnapshot
 from referee.vision.live.gate import GateState
 from referee.vision.live.gate_history import GateHistory, StopWatch, is_clear
 from referee.vision.observer import Judgement
 
+WAITS_S = 1.0
+"""After so long without a clear view the players are told what is in the way."""
+
 BLOCKED_S = 8.0
-"""After so long without a clear view the operator is told."""
+"""After so long without a clear view a human rules."""
+
+LOOKS_AGAIN_S = 4.0
+"""So long a build of which no verdict can be given is looked at again, whenever its picture has changed."""
 
 TRIES = 3
 """After so many failures to judge a build in a row it is left to a human."""
@@ -46,6 +53,7 @@ class StopJudging:
         self._session, self._history = session, history
         self._watch = StopWatch(history, lambda image: session.observer.look(image))
         self._stopped_s: float | None = None
+        self._unclear: tuple[float, Mapping[str, FieldSnapshot]] | None = None
         self._failed = 0
         self._lost = False
         self._judged: dict[tuple[str, int], int] = {}
@@ -61,7 +69,9 @@ class StopJudging:
 
     def rest(self) -> None:
         """No Stop waits for its verdict."""
-        self._stopped_s, self._failed = None, 0
+        if self._stopped_s is not None:
+            self._session.previews.thaw()
+        self._stopped_s, self._unclear, self._failed = None, None, 0
         self._watch.restart()
         self._session.alarm("blocked", None)
         self._session.alarm("judging", None)
@@ -74,14 +84,50 @@ class StopJudging:
     def look(self, frame: Frame, look: GateState, state: MatchState) -> None:
         """Wait for enough calm frames of the callers' fields, then judge."""
         self._history.watch_mats(frame, self._session.observer.look)
-        self._stopped_s = self._stopped_s or frame.at_s
-        blocked = [z for z in state.duel.callers if not is_clear(look, z)]
-        if blocked and frame.at_s - self._stopped_s > BLOCKED_S:
-            self._session.alarm("blocked", sentence("no_view", fields=blocked))
+        if self._stopped_s is None:
+            self._stopped_s = frame.at_s
+            self._session.previews.freeze(frame, state.duel.callers[0])
+        blocked, waits_s = [z for z in state.duel.callers if not is_clear(look, z)], frame.at_s - self._stopped_s
+        if blocked and waits_s > WAITS_S:
+            self._session.alarm("blocked", self._in_the_way(look, blocked))
+        elif self._unclear is None:
+            self._session.alarm("blocked", None)
         if state.card_id is None:
             self._watch.restart()
         elif frames := self._watch.clear_frames(frame, look, state.duel.callers, self._press_s(state)):
-            self._judge(state, frames)
+            self._judge(state, frames, look)
+        elif blocked and waits_s > BLOCKED_S:
+            self._give_up(state, "no_clear_view")
+
+    def look_away(self, state: MatchState) -> None:
+        """No camera shows the Stop: after a while a human rules."""
+        if self._session.clock.now_s() - self._press_s(state) > BLOCKED_S:
+            self._give_up(state, "camera_gone")
+
+    def _in_the_way(self, look: GateState, blocked: list[str]) -> str:
+        """What keeps the build from being seen, for the players."""
+        hands = [z for z in blocked if z in look.zones and look.zones[z].hand]
+        if not hands:
+            return sentence("no_view", fields=blocked)
+        return sentence("hand_in_the_way" if look.zones[hands[0]].moving else "thing_in_the_way", fields=hands)
+
+    def _may_look_again(self, views: Mapping[str, Views], look: GateState, at_s: float) -> bool:
+        """Whether a view that leaves a build open is looked at again, as soon as its picture has changed."""
+        unclear = [zone for zone, seen in views.items() if seen.settled.ruling == "undecided"]
+        since_s = self._unclear[0] if self._unclear else at_s
+        if not unclear or at_s - since_s >= LOOKS_AGAIN_S:
+            return False
+        thing = "unknown_object" in views[unclear[0]].settled.codes
+        self._session.alarm("blocked", sentence("thing_in_the_way" if thing else "no_view", fields=unclear))
+        self._unclear = since_s, look.snapshots
+        return True
+
+    def _is_as_unclear(self, look: GateState, at_s: float) -> bool:
+        """Whether it was looked at, was not clear, and shows the same still."""
+        if self._unclear is None or at_s - self._unclear[0] >= LOOKS_AGAIN_S:
+            return False
+        seen = self._unclear[1]
+        return not any(z not in seen or s.has_changed_since(seen[z]) for z, s in look.snapshots.items())
 
     def before_press(self, frame: Frame, state: MatchState) -> bool:
         """Whether a Stop has been heard, and the frame is from before it: it was on its way to the host."""
@@ -93,8 +139,10 @@ class StopJudging:
         stops = [p.at_s for p in state.duel.stops if zone in (None, p.zone)]
         return max(stops, default=0.0) - self._session.shift_s
 
-    def _judge(self, state: MatchState, frames: list[Frame]) -> None:
-        session = self._session
+    def _judge(self, state: MatchState, frames: list[Frame], look: GateState) -> None:
+        session, at_s = self._session, frames[-1].at_s
+        if self._is_as_unclear(look, at_s):
+            return
         if state.rules.judged_view == "at_stop":
             frames = self._history.frames_at_press(self._press_s(state)) or frames
         try:
@@ -107,6 +155,8 @@ class StopJudging:
             )
             rows, self._lost = _rows(judgement), False
             views = {z: self._views(state, z, _said(rows, z), card) for z in state.duel.callers}
+            if self._may_look_again(views, look, at_s):
+                return
             self._keep(frames, judgement, rows, card)
             evidence = {
                 "frames": [f.number for f in frames],
@@ -121,14 +171,14 @@ class StopJudging:
             self._failed += 1
             session.alarm("judging", error.wording if isinstance(error, RefereeError) else fault_text(error))
             if self._failed == TRIES:
-                self._give_up(session.state)
+                self._give_up(session.state, "not_judged")
             return
         session.alarm("judging", None)
         self._failed = 0
 
-    def _give_up(self, state: MatchState) -> None:
+    def _give_up(self, state: MatchState, code: str) -> None:
         """No frame could be judged: undecided, so that the match goes on by a human's ruling."""
-        why = because("not_judged")
+        why = because(code)
         for zone in state.duel.callers:
             self._session.attempt(CameraVerdict(zone, UNSEEN.undecided("", why), (), evidence={}))
 
@@ -149,7 +199,8 @@ class StopJudging:
             images = [f.image for f in frames]
             judged = self._session.observer.judge(images, card, [zone], state.rules.tolerances)
             seen = _said(_rows(judged), zone)
-            seen = verdict_behind_hand(seen, settled, came) if covering else seen
+            hidden = covering or "unknown_object" in seen.codes
+            seen = verdict_behind_hand(seen, settled, came) if hidden else seen
         if self._session.recording:
             said = {"row": seen.to_json(), "after": after.after, "culprit": after.culprit}
             row = said | {"covered": covering, "placed": came}

@@ -11,10 +11,10 @@ from referee.web.pages import board, console, practice, results, setup
 from referee.web.security import public
 from referee.web.streaming.streams import Parts, Stream, Streams, Visitor
 
-PICTURES = frozenset({"live", "zone_A", "zone_B", "overlay", "card"})
+PICTURES = frozenset({"live", "zone_A", "zone_B", "stop", "overlay", "card"})
 """Names that a session's ``picture`` knows; no other string from a URL reaches it."""
 
-PUBLIC_PICTURES = frozenset({"overlay", "card"})
+PUBLIC_PICTURES = frozenset({"stop", "overlay", "card"})
 """What the board shows. The cameras' own pictures are for the referee."""
 
 PAGES = {page.name: page for page in (board.PAGE, console.PAGE, setup.PAGE, results.PAGE, practice.PAGE)}

@@ -11,7 +11,7 @@ import cv2
 import numpy as np
 import pytest
 
-from referee.errors import IllegalCommand
+from referee.errors import DeviceLost, IllegalCommand
 from referee.match.commands import DrawCard, HumanRuling, NextDuel, Ready, WaiveFields
 from referee.simulator.meshes import place_piece
 from referee.simulator.table import Hand, World
@@ -119,7 +119,7 @@ def test_what_the_camera_cannot_tell_waits_for_a_human(at_table, until):
 
 
 def test_nothing_is_judged_while_the_view_is_blocked_and_the_operator_is_told(at_table, until, monkeypatch):
-    monkeypatch.setattr("referee.session.stop_judging.BLOCKED_S", 0.5)
+    monkeypatch.setattr("referee.session.stop_judging.WAITS_S", 0.5)
     with at_table() as (session, _):
         session.gate.blind = True
         begin_duel(session)
@@ -130,6 +130,32 @@ def test_nothing_is_judged_while_the_view_is_blocked_and_the_operator_is_told(at
         session.gate.blind = False
         until(lambda: session.state.phase == "decided")
         until(lambda: not any(a["code"] == "blocked" for a in session.snapshot()["alarms"]))
+
+
+def test_a_view_that_stays_blocked_goes_to_a_human(at_table, until, monkeypatch):
+    monkeypatch.setattr("referee.session.stop_judging.BLOCKED_S", 0.5)
+    with at_table() as (session, _):
+        session.gate.blind = True
+        begin_duel(session)
+        time.sleep(1.1)
+        session.press("B")
+        until(lambda: session.state.phase == "undecided")
+        assert session.state.verdicts["B"].codes == {"no_clear_view"}
+
+
+def test_a_stop_that_no_camera_sees_goes_to_a_human(at_table, until, monkeypatch):
+    monkeypatch.setattr("referee.session.stop_judging.BLOCKED_S", 0.5)
+    with at_table() as (session, _):
+        begin_duel(session)
+        time.sleep(1.1)
+        session.camera.latest = lost
+        session.press("B")
+        until(lambda: session.state.phase == "undecided")
+        assert session.state.verdicts["B"].codes == {"camera_gone"}
+
+
+def lost(after, timeout_s):
+    raise DeviceLost("the camera is gone")
 
 
 def test_a_killed_program_goes_on_in_the_same_phase_of_the_same_duel(at_table, until):

@@ -51,6 +51,15 @@ class FieldSnapshot:
         """(h, w) bool: what has a piece's colour, in the field or beside it."""
         return self.piece if self.labels is None else self.labels >= 0
 
+    @property
+    def sharpness(self) -> float:
+        """How much neighbouring pixels differ, on average."""
+        return float(np.abs(cv2.Laplacian(self.image, cv2.CV_16S)).mean())
+
+    def has_changed_since(self, other: "FieldSnapshot") -> bool:
+        """Whether anything as large as a piece looks otherwise than there, or the window is another."""
+        return not _same_window(self, other) or _is_piece(~_like(self, other), self.field)
+
     def unlike(self, other: "FieldSnapshot") -> float:
         """How much of what is a piece here looks otherwise there, as a share of the field's pixels; all of it where the
         windows are not of one size."""
@@ -108,7 +117,7 @@ def arrival(before: Sequence[FieldSnapshot], after: Sequence[FieldSnapshot]) -> 
 
 def came_together(looks: Sequence[tuple[float, FieldSnapshot]]) -> float | None:
     """When pieces of two colours began to come, faster than anybody places one after the other, to where the last sight
-    shows them, more than stood in the field (a build that falls moves there); None where none did. ``looks``: times and
+    shows them, more than has gone from the field (a build that falls moves there); None where none did. ``looks``: times and
     sights in order; no hand is over the first and the last."""
     times, sights = [at_s for at_s, _ in looks], _in_window_of(looks[-1][1], [sight for _, sight in looks])
     clear, last = sights[0], sights[-1]
@@ -126,8 +135,8 @@ def came_together(looks: Sequence[tuple[float, FieldSnapshot]]) -> float | None:
         came = bare[n] & np.any([none, *later], 0)
         areas = sorted(int(_opened(came & (last.labels == color)).sum()) for color in np.unique(last.labels[came]))
         if len(areas) > 1 and areas[-2] >= SECOND_COLOR_SHARE * last.field:
-            stood = max(int(_in_field(s.coloured, clear, last).sum()) for s in (clear, sights[n]))
-            found = from_s if came.sum() > stood else found
+            gone = max(int((_in_field(s.coloured, clear, last) & ~_like(s, last)).sum()) for s in (clear, sights[n]))
+            found = from_s if came.sum() > gone else found
     return found
 
 

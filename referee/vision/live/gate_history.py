@@ -40,6 +40,9 @@ HOLE_S = measured(
 SHOOK_S = measured(
     1.0, "s", "by hand: a mat that moved so shortly before or after a motion in its field may have made it"
 )
+UNFOCUSED = measured(
+    0.6, "of the sharpness before", "out of focus both fields have 0.22 to 0.44; with hands one has 0.87 and more"
+)
 TOUCHING = measured(0.01, "of the field's pixels", "change when anything in it is touched; noise is half of that")
 
 
@@ -205,9 +208,17 @@ class GateHistory:
         after = [(t, g) for t, g in self._gates(zone) if t > press_s][:1]
         if not (before and after and before[0][1].hand and after[0][1].hand) or self._unseen(zone, press_s):
             return "none"
+        if self._was_unfocused(before[0][0]) and not any(k.owners.get(zone) for k in self._looks):
+            return "none"
         if all(g.settled_s < busy_s for _, g in before + after):
             return "own" if self.is_callers_own(zone, press_s) else "unclear"
         return "own" if self._touched(zone, press_s, self._moved(zone, press_s)).after == "own" else "none"
+
+    def _was_unfocused(self, at_s: float) -> bool:
+        """Whether both fields were less sharp then than they had been."""
+        now, seen = next((s for t, s in self._snapshots if t >= at_s), {}), [s for t, s in self._snapshots if t < at_s]
+        usual = {z: max((s[z].sharpness for s in seen if z in s), default=0.0) for z in now}
+        return bool(now) and all(s.sharpness < UNFOCUSED * usual[z] for z, s in now.items())
 
     def is_callers_own(self, zone: str, press_s: float) -> bool:
         """Whether the hand at the press can only be the caller's own: long there, and none at any other mat."""

@@ -25,6 +25,7 @@ def _values(session: Session, t: Say) -> dict[str, Any]:
         return {
             "match": None,
             "live": snapshot["live"],
+            "alarms": snapshot["alarms"],
             "announcement": quiet,
             "practice": session.practice is not None,
         }
@@ -42,6 +43,7 @@ def _values(session: Session, t: Say) -> dict[str, Any]:
         "faces": faces(session, snapshot, match),
         "match": match,
         "live": snapshot["live"],
+        "alarms": snapshot["alarms"],
         "seats": views.seats(match),
         "clock": views.clock(match),
         "rounds": views.rounds(match),
@@ -49,6 +51,7 @@ def _values(session: Session, t: Say) -> dict[str, Any]:
         "verdicts": views.callers_verdicts(seen),
         "card": views.card(face) if face else None,
         "overlay": views.overlay(session, snapshot),
+        "frozen": session.picture("stop") is not None,
         "replay": replay.address(session, match["duel"]),
     }
 
@@ -71,7 +74,7 @@ def faces(session: Session, snapshot: Mapping[str, Any], match: Mapping[str, Any
     ]
 
 
-PAGE = LivePage("board", ("duel", "stage", "table", "schedule", "evening"), _values)
+PAGE = LivePage("board", ("camera", "duel", "stage", "table", "schedule", "evening"), _values)
 
 
 def blueprint(session: Session) -> flask.Blueprint:
