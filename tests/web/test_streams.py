@@ -52,7 +52,7 @@ def test_a_viewer_gets_all_parts_first_and_then_only_what_has_changed(server, se
     session.create_match(["Ann", "Ben", "Cem", "Dia"])
     with urllib.request.urlopen(f"{server.url}events", timeout=10) as answer:
         ((kind, first),) = events(answer, 1)
-        assert (kind, set(first["parts"])) == ("parts", {"duel", "stage", "table", "schedule", "evening"})
+        assert (kind, set(first["parts"])) == ("parts", {"camera", "duel", "stage", "table", "schedule", "evening"})
         session.command(DrawCard())
         ((kind, second),) = events(answer, 1)
     assert kind == "parts" and set(second["parts"]) == {"duel", "stage", "evening"}
@@ -229,7 +229,7 @@ def test_who_finds_no_place_gets_the_page_by_asking_again(server, session):
     with urllib.request.urlopen(f"{server.url}snapshot?page=board", timeout=10) as answer:
         said, tag = json.load(answer), answer.headers["ETag"]
         assert abs(float(answer.headers["X-Session-Now"]) - session.clock.now_s()) < 5
-    assert set(said["parts"]) == {"duel", "stage", "table", "schedule", "evening"}
+    assert set(said["parts"]) == {"camera", "duel", "stage", "table", "schedule", "evening"}
     again = urllib.request.Request(f"{server.url}snapshot?page=board", headers={"If-None-Match": tag})
     with pytest.raises(urllib.error.HTTPError) as same:
         urllib.request.urlopen(again, timeout=10)

@@ -117,8 +117,8 @@ def arrival(before: Sequence[FieldSnapshot], after: Sequence[FieldSnapshot]) -> 
 
 def came_together(looks: Sequence[tuple[float, FieldSnapshot]]) -> float | None:
     """When pieces of two colours began to come, faster than anybody places one after the other, to where the last sight
-    shows them, more than has gone from the field (a build that falls moves there); None where none did. ``looks``: times and
-    sights in order; no hand is over the first and the last."""
+    shows them, more than has gone from the field (a build that falls moves there); None where none did. ``looks``:
+    times and sights in order; no hand is over the first and the last."""
     times, sights = [at_s for at_s, _ in looks], _in_window_of(looks[-1][1], [sight for _, sight in looks])
     clear, last = sights[0], sights[-1]
     if last.labels is None or not _same_window(clear, last):
