@@ -15,8 +15,10 @@ import numpy as np
 
 from calibration import ZONES
 from calibration.markers import find_markers
+from calibration.palette import load_palette
 from referee.recording import Attempt
 from referee.recording.video import VideoFrame, read_video
+from referee.vision.observer import Observer
 
 LOOKS, LOOK_EVERY_S = 8, 0.4
 """So many pictures at the beginning, so far apart, tell whether the camera stands."""
@@ -26,6 +28,12 @@ STEADY_SHARE = 1.5 / 1280
 
 LEAST_MARKERS = 2
 """Markers in common from which a picture can be turned back; with fewer it stays as the one before was."""
+
+
+def observer_of(attempt: Attempt, palette: str | None = None) -> Observer:
+    """An observer with the attempt's pieces, lens, empty view and, unless another file is given, its palette."""
+    colors = load_palette(palette) if palette else attempt.palette
+    return Observer(attempt.piece_set, attempt.camera, colors, attempt.empty)
 
 
 @dataclass(frozen=True, eq=False)

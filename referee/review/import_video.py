@@ -39,8 +39,7 @@ from referee.recording.video import (
     video_start_s,
 )
 from referee.recording.writer import pixel_hash, versions, write_file
-from referee.review.film import as_decoded, is_shaken
-from referee.review.observer import observer_of
+from referee.review.film import as_decoded, is_shaken, observer_of
 from referee.review.options import RejudgeOptions
 from referee.review.rejudge import judge_attempt, press_row
 from referee.review.stop_ruling import Row, rule_recorded_stop

@@ -28,7 +28,7 @@ from referee.match.verdict import zone_verdict
 from referee.recording import Attempt, load_attempt
 from referee.recording.errors import BadAttempt
 from referee.recording.writer import pixel_hash
-from referee.review.observer import observer_of
+from referee.review.film import observer_of
 from referee.review.options import RejudgeOptions, files_used, is_unjudged
 from referee.review.stop_ruling import Row, judge_both_views, player_name, recorded_rules
 from referee.review.stop_watch import watch_stop

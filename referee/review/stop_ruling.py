@@ -15,8 +15,7 @@ from referee.match.stop_views import PRESS_UNSEEN, UNSEEN, Views, rule_stop, ver
 from referee.match.verdict import ZoneVerdict, zone_verdict
 from referee.recording import Attempt
 from referee.recording.video import VideoFrame
-from referee.review.film import as_decoded, is_shaken
-from referee.review.observer import observer_of
+from referee.review.film import as_decoded, is_shaken, observer_of
 from referee.review.stop_watch import StopSeen, watch_stop
 
 

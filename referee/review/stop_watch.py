@@ -14,8 +14,7 @@ from referee.match.stop_views import SETTLED_FRAMES, SETTLED_S, Hand, Placed
 from referee.recording import Attempt
 from referee.recording.errors import BadAttempt
 from referee.recording.video import VideoFrame
-from referee.review.film import as_decoded, is_shaken, recorded_frames
-from referee.review.observer import observer_of
+from referee.review.film import as_decoded, is_shaken, observer_of, recorded_frames
 from referee.vision.live.gate import STILL_SHARE, Gate, GateState
 from referee.vision.live.gate_history import BUSY_S, RECENT_FRAMES, Aftermath, GateHistory, StopWatch, is_settled
 from referee.vision.observer import Observer

@@ -7,28 +7,21 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-import cv2
 import numpy as np
-import skimage as ski
 
+from referee.devices.ports import Frame
 from referee.recording import Attempt
 from referee.recording.folder import sha256, write_json
-from referee.review.patches import TOGETHER_S
+from referee.review.film import observer_of, recorded_frames
 from referee.review.placements import PlacedPiece, name_shapes, placed_pieces
-from referee.review.seen_fouls import seen_fouls
 from referee.review.stop_ruling import stop_findings
-from referee.review.tracks import SCALE, ZoneTrack, track_zones
+from referee.review.tracks import ZoneTrack, track_zones
+from referee.vision.live.fouls import LOOK_S, DetectedFoul, FoulWatch
+from referee.vision.live.gate import Gate
 
 CACHE = ".timeline.json"
-VERSION = 10
+VERSION = 11
 """Raise when the reading changes, so that stored time lines are read anew."""
-
-HAND_MM2, HAND_LONG_MM = 200.0, 100.0
-"""A hand or tongs over the field show this much there, and reach further than any piece is long: the table
-that a loose piece leaves behind when it is taken does not."""
-
-HAND_HEIGHT_MM = 80.0
-"""How high above the field a hand counts as over it."""
 
 HAND_GAP_S = 0.25
 """Shorter gaps in a hand's presence are its tongs opening."""
@@ -36,14 +29,15 @@ HAND_GAP_S = 0.25
 
 @dataclass(frozen=True, eq=False)
 class Timeline:
-    """Zone -> pieces placed until the Stop, and (in, out) seconds of hands."""
+    """Zone -> pieces placed until the Stop, and (in, out) seconds of hands; the fouls that are proposed."""
 
     placed: Mapping[str, list[PlacedPiece]]
-    hands: Mapping[str, list[tuple[float, float]]]
+    hands: Mapping[str, list[list[float]]]
+    fouls: Sequence[DetectedFoul]
     go_s: float = 0.0
 
     def to_json(self) -> dict:
-        """``{"zones": {zone: {"placed", "hands", "first_touch"}}}``."""
+        """``{"zones": {zone: {"placed", "hands", "first_touch"}}, "fouls": [...]}``."""
         zones = {
             z: {
                 "placed": [p.to_json() for p in rows],
@@ -52,7 +46,7 @@ class Timeline:
             }
             for z, rows in sorted(self.placed.items())
         }
-        return {"version": VERSION, "zones": zones}
+        return {"version": VERSION, "zones": zones, "fouls": [seen.to_json() for seen in self.fouls]}
 
     def _first_touch(self, zone: str, rows: Sequence[PlacedPiece]) -> float | None:
         """When the first hand came over the field after the go: that which carries the first piece."""
@@ -66,7 +60,8 @@ def read_timeline(attempt: Attempt, tick: Callable[[], object] = lambda: None) -
     strips = track_zones(attempt, tick)
     go, stop = attempt.go_s or 0.0, math.inf if attempt.stop_s is None else attempt.stop_s
     found = {z: _named(attempt, z, s, placed_pieces(s, attempt.piece_set, go, stop)) for z, s in strips.items()}
-    return Timeline(found, {z: hand_intervals(s, found[z]) for z, s in strips.items()}, go)
+    hands, fouls = _watched(attempt, tick)
+    return Timeline(found, {z: hands.get(z, []) for z in strips}, fouls, go)
 
 
 def _named(attempt: Attempt, zone: str, strip: ZoneTrack, found: list[PlacedPiece]) -> list[PlacedPiece]:
@@ -76,32 +71,27 @@ def _named(attempt: Attempt, zone: str, strip: ZoneTrack, found: list[PlacedPiec
     return name_shapes(found, strip, attempt.piece_set, known or ())
 
 
-def hand_intervals(strip: ZoneTrack, found: Sequence[PlacedPiece] = ()) -> list[tuple[float, float]]:
-    """(in, out) seconds of hands and tongs over the field, with what they carry."""
-    spans: list[list[float]] = []
-    for seconds, there in zip(strip.seconds, _hand_there(strip, found), strict=True):
-        if there and spans and seconds - spans[-1][1] <= HAND_GAP_S + 1 / strip.rate_hz:
-            spans[-1][1] = float(seconds)
-        elif there:
-            spans.append([float(seconds), float(seconds)])
-    return [(a, b) for a, b in spans]
-
-
-def _hand_there(strip: ZoneTrack, found: Sequence[PlacedPiece]) -> Iterable[bool]:
-    """Per frame whether something large that is new and no standing piece is over the field."""
-    px_per_mm = strip.view.px_per_mm * SCALE
-    tall, small = round(HAND_HEIGHT_MM * px_per_mm), np.ones((3, 3), np.uint8)
-    over = cv2.dilate(strip.field.astype(np.uint8), np.ones((2 * tall + 1, 1), np.uint8)) > 0
-    for seconds, same in zip(strip.seconds, strip.same, strict=True):
-        strange = (~same).astype(np.uint8)
-        for piece in found:
-            if piece.seconds <= seconds + TOGETHER_S:
-                strange &= 1 - cv2.dilate(piece.mask.astype(np.uint8), small, iterations=3)
-        strange = cv2.morphologyEx(strange, cv2.MORPH_OPEN, small)
-        yield any(
-            max(part.image.shape) >= HAND_LONG_MM * px_per_mm and part.image_intensity.sum() * strip.mm2 >= HAND_MM2
-            for part in ski.measure.regionprops(ski.measure.label(strange), over)
-        )
+def _watched(attempt: Attempt, tick: Callable[[], object]) -> tuple[dict[str, list[list[float]]], list[DetectedFoul]]:
+    """Zone -> (in, out) seconds of hands over its field, and the proposed fouls in the order of time: what gate and
+    watch say live."""
+    gate, watch, fouls = Gate(observer_of(attempt)), FoulWatch(), list[DetectedFoul]()
+    hands: dict[str, list[list[float]]] = {}
+    looked_s = -math.inf
+    for number, shown in enumerate(recorded_frames(attempt)):
+        tick()
+        if shown.seconds - looked_s < LOOK_S:
+            continue
+        gap_s, looked_s = HAND_GAP_S + shown.seconds - looked_s, shown.seconds
+        frame = Frame(shown.image, number, shown.seconds)
+        look = gate.look(frame)
+        for zone in (zone for zone, seen in look.zones.items() if seen.hand):
+            spans = hands.setdefault(zone, [])
+            if not spans or shown.seconds - spans[-1][1] > gap_s:
+                spans.append([shown.seconds] * 2)
+            spans[-1][1] = shown.seconds
+        if shown.seconds >= (attempt.go_s or 0.0):
+            fouls += watch.look(frame, gate.reduced_frame(), look, attempt.stop_s)
+    return hands, sorted(fouls, key=lambda seen: seen.from_s)
 
 
 def stored_timeline(attempt: Attempt, tick: Callable[[], object] = lambda: None) -> dict:
@@ -109,9 +99,7 @@ def stored_timeline(attempt: Attempt, tick: Callable[[], object] = lambda: None)
     kept = _stored(attempt)
     if kept is not None:
         return kept
-    fouls = [seen.to_json() for seen in seen_fouls(attempt, tick)]
-    story = read_timeline(attempt, tick).to_json()
-    found = story | {"fouls": fouls, "findings": stop_findings(attempt, tick), "key": _key(attempt)}
+    found = read_timeline(attempt, tick).to_json() | {"findings": stop_findings(attempt, tick), "key": _key(attempt)}
     with suppress(OSError):
         write_json(attempt.folder / CACHE, found)
     return found

@@ -57,9 +57,8 @@ ALL_MARKERS = 8
 class ZoneTrack:
     """One zone over time. ``seconds`` (t,) rising; ``labels`` (t, h, w) int8: a colour's index, AS_BEFORE
     or OTHER; ``field`` (h, w) bool: the pixel's ray meets the table inside the printed field; ``mm2``: area
-    of a pixel on the plane through the mat's centre that faces the camera; ``same`` (t, h, w) bool: the pixel
-    looks as it did before anybody built, or like paper, whatever colour that is; ``dim`` (t, h, w) bool: it looks like
-    paper that is darker than it is there: in a shadow, or a sleeve of that grey.
+    of a pixel on the plane through the mat's centre that faces the camera; ``dim`` (t, h, w) bool: it looks like paper
+    that is darker than it is there: in a shadow, or a sleeve of that grey.
     """
 
     view: ZoneView
@@ -68,7 +67,6 @@ class ZoneTrack:
     labels: np.ndarray
     field: np.ndarray
     mm2: float
-    same: np.ndarray
     dim: np.ndarray
 
     @property
@@ -164,7 +162,7 @@ def _strip(attempt: Attempt, view: ZoneView, seconds: np.ndarray, crops: Sequenc
     same = _same(seen, sheet, before)
     labels = np.stack([_labels(f, s, palette, paper, largest) for f, s in zip(seen, same, strict=True)])
     field = np.all(np.abs(ground) < np.array(FIELD) + FIELD_MARGIN_MM, axis=-1)
-    return ZoneTrack(view, palette.names, seconds, labels, field, mm2, same, _dim(seen, sheet))
+    return ZoneTrack(view, palette.names, seconds, labels, field, mm2, _dim(seen, sheet))
 
 
 def _opening(attempt: Attempt, seconds: np.ndarray) -> np.ndarray:

@@ -27,7 +27,7 @@ from referee.devices.ports import Frame, SystemClock
 from referee.recording import Attempt, Budget, Recorder, load_attempt
 from referee.recording.backlog import NEAR_STOP_S
 from referee.recording.video import read_video
-from referee.review.observer import observer_of
+from referee.review.film import observer_of
 from referee.vision.live.gate import Gate
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "attempt_collapse"

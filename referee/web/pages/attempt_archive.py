@@ -26,7 +26,7 @@ from referee.recording.folder import DECK, META, PIECES, REVIEW, STOP, VIDEO, ap
 from referee.recording.index import ArchiveFilter, AttemptSummary, Index, RecordedMatch, address_of, read_summary
 from referee.recording.video import read_frame
 from referee.recording.writer import UNFINISHED
-from referee.review.observer import observer_of
+from referee.review.film import observer_of
 from referee.review.timeline import is_stored, stored_timeline
 from referee.vision.overlay import with_panel
 
