@@ -2,7 +2,6 @@
 after a Stop builds are judged (``referee.session.stop_judging``)."""
 
 from collections.abc import Mapping
-from typing import Protocol
 
 from calibration.errors import BadCamera
 from cards.sentences import sentence
@@ -12,7 +11,6 @@ from referee.match.commands import Foul, NameCard
 from referee.match.state import MatchState
 from referee.session.card_reader import CardReader
 from referee.session.field_check import FieldCheck, fields_must_be_empty
-from referee.session.practising import PracticeRunner
 from referee.session.rig_monitor import RigMonitor
 from referee.session.stop_judging import JudgingSession, StopJudging, fault_text
 from referee.vision.live.fouls import FoulWatch
@@ -33,16 +31,10 @@ RIG_EVERY_S = 2.0
 """The rig itself is looked over this often, between the duels."""
 
 
-class SeeingSession(JudgingSession, Protocol):
-    """What the session's eyes need of it."""
-
-    practice: PracticeRunner | None
-
-
 class LiveJudging(Background):
     """The session's eyes. ``gates`` and ``shown`` may be asked from any thread."""
 
-    def __init__(self, session: SeeingSession) -> None:
+    def __init__(self, session: JudgingSession) -> None:
         super().__init__("session judging")
         self._session = session
         self._history = GateHistory()
@@ -153,15 +145,10 @@ class LiveJudging(Background):
         self._rig_monitor.restart()
 
     def _publish(self, frame: Frame, look: GateState) -> None:
+        digits = {"moving": 3, "settled_s": 1, "fill": 3}
         gates = {
-            zone: {
-                "mat_seen": g.mat_seen,
-                "hand": g.hand,
-                "moving": round(g.moving, 3),
-                "settled_s": round(g.settled_s, 1),
-                "fill": round(g.fill, 3),
-            }
-            for zone, g in look.zones.items()
+            zone: {**vars(gate), **{name: round(getattr(gate, name), n) for name, n in digits.items()}}
+            for zone, gate in look.zones.items()
         }
         if gates != self._gates and frame.at_s - self._touched_s > TOUCH_S:
             self._gates, self._touched_s = gates, frame.at_s

@@ -20,6 +20,7 @@ from referee.match.stop_views import PRESS_UNSEEN, UNSEEN, Views, rule_stop, ver
 from referee.match.verdict import ZoneVerdict, zone_verdict
 from referee.session.duel_recording import DuelRecording
 from referee.session.ports import RunningSession
+from referee.session.practising import PracticeRunner
 from referee.session.previews import Previews
 from referee.vision.live.field_snapshot import FieldSnapshot
 from referee.vision.live.gate import GateState
@@ -35,15 +36,13 @@ BLOCKED_S = 8.0
 LOOKS_AGAIN_S = 4.0
 """So long a build of which no verdict can be given is looked at again, whenever its picture has changed."""
 
-TRIES = 3
-"""After so many failures to judge a build in a row it is left to a human."""
-
 
 class JudgingSession(RunningSession, Protocol):
-    """What live judging needs of the session."""
+    """What the session's eyes need of it."""
 
     previews: Previews
     recording: DuelRecording | None
+    practice: PracticeRunner | None
 
 
 class StopJudging:
@@ -53,8 +52,7 @@ class StopJudging:
         self._session, self._history = session, history
         self._watch = StopWatch(history, lambda image: session.observer.look(image))
         self._stopped_s: float | None = None
-        self._unclear: tuple[float, Mapping[str, FieldSnapshot]] | None = None
-        self._failed = 0
+        self._unclear: tuple[float, Mapping[str, FieldSnapshot] | None] | None = None
         self._lost = False
         self._judged: dict[tuple[str, int], int] = {}
         self._count = 0
@@ -71,7 +69,7 @@ class StopJudging:
         """No Stop waits for its verdict."""
         if self._stopped_s is not None:
             self._session.previews.thaw()
-        self._stopped_s, self._unclear, self._failed = None, None, 0
+        self._stopped_s, self._unclear = None, None
         self._watch.restart()
         self._session.alarm("blocked", None)
         self._session.alarm("judging", None)
@@ -124,9 +122,9 @@ class StopJudging:
 
     def _is_as_unclear(self, look: GateState, at_s: float) -> bool:
         """Whether it was looked at, was not clear, and shows the same still."""
-        if self._unclear is None or at_s - self._unclear[0] >= LOOKS_AGAIN_S:
+        since_s, seen = self._unclear or (at_s, None)
+        if seen is None or at_s - since_s >= LOOKS_AGAIN_S:
             return False
-        seen = self._unclear[1]
         return not any(z not in seen or s.has_changed_since(seen[z]) for z, s in look.snapshots.items())
 
     def before_press(self, frame: Frame, state: MatchState) -> bool:
@@ -167,14 +165,13 @@ class StopJudging:
                 self._tell(state.duel.number, zone, seen, evidence)
         except IllegalCommand:
             return
-        except Exception as error:  # the next calm frames are tried; after some tries a human is asked
-            self._failed += 1
+        except Exception as error:  # the next calm frames are tried; after a while a human is asked
             session.alarm("judging", error.wording if isinstance(error, RefereeError) else fault_text(error))
-            if self._failed == TRIES:
+            self._unclear = self._unclear or (at_s, None)
+            if at_s - self._unclear[0] >= LOOKS_AGAIN_S:
                 self._give_up(session.state, "not_judged")
             return
         session.alarm("judging", None)
-        self._failed = 0
 
     def _give_up(self, state: MatchState, code: str) -> None:
         """No frame could be judged: undecided, so that the match goes on by a human's ruling."""

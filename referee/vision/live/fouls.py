@@ -119,7 +119,7 @@ class FoulWatch:
         moved = self._motion.update(frame.image, mats)
         for zone in mats.poses:
             fouls += self._observed("shaken", zone, None, zone in moved, frame.at_s)
-        return [*fouls, *self._together(look, frame.at_s), *self._after_stop(look, frame.at_s, stop_s)]
+        return [*fouls, *self._of_pieces(look, frame.at_s, stop_s)]
 
     def _hands(self, picture: ReducedFrame, geometry: HandGeometry) -> dict[str, FieldHands]:
         """The hands over each field."""
@@ -178,25 +178,19 @@ class FoulWatch:
         sight.proposed_s = at_s
         return [DetectedFoul(kind, zone, here[-1][2], here[0][0], share)]
 
-    def _together(self, look: GateState, at_s: float) -> list[DetectedFoul]:
-        fouls = []
-        for zone, sight in look.snapshots.items():
-            looks = self._fields.setdefault(zone, _FieldRecord()).since_clear
-            looks.append((at_s, sight))
-            if not sight.hand:
-                from_s = came_together(looks)
-                looks.clear()
-                looks.append((at_s, sight))
-                if from_s is not None:
-                    fouls.append(DetectedFoul("came_together", zone, zone, from_s, 1.0))
-        return fouls
-
-    def _after_stop(self, look: GateState, at_s: float, stop_s: float | None) -> list[DetectedFoul]:
+    def _of_pieces(self, look: GateState, at_s: float, stop_s: float | None) -> list[DetectedFoul]:
         fouls = []
         for zone, gate in look.zones.items():
             sight = look.snapshots.get(zone)
             held = self._fields.setdefault(zone, _FieldRecord())
-            if sight is None or held.told:
+            if sight is None:
+                continue
+            held.since_clear.append((at_s, sight))
+            if not sight.hand:
+                from_s = came_together(held.since_clear)
+                held.since_clear = deque([(at_s, sight)], SIGHTS)
+                fouls += [] if from_s is None else [DetectedFoul("came_together", zone, zone, from_s, 1.0)]
+            if held.told:
                 continue
             if stop_s is None or at_s <= stop_s:
                 held.before.append(sight)
