@@ -114,7 +114,7 @@ def _callers(duel: Duel, press: StopPress, tie_window_ms: float) -> tuple[str, .
     """Whose Stop counts once this press is in: the earlier one, or both within the tie window."""
     if not duel.stops:
         return (press.zone,)
-    if duel.stop_of(press.zone):
+    if any(stop.zone == press.zone for stop in duel.stops):
         return duel.callers
     gap, error = _gap_s(duel.stops[0], press)
     if abs(gap) <= tie_window_ms / 1000 + error:

@@ -143,10 +143,6 @@ class Duel:
         """The presses that count, in the order in which they were heard."""
         return tuple(p for p in self.presses if p.counts)
 
-    def stop_of(self, zone: str) -> StopPress | None:
-        """The zone's press that counts; None when it did not call."""
-        return next((p for p in self.stops if p.zone == zone), None)
-
     @property
     def reason(self) -> str:
         """Why it ended or is open, in the record's words."""

@@ -132,15 +132,11 @@ def _why_open(press: str, after: str, settled: str, finding: str) -> str:
     return "press_hidden" if settled == "match" else ""
 
 
-def verdict_under_hand(said: ZoneVerdict) -> ZoneVerdict:
-    """The verdict on a view at the press with a hand in it: what is wrong there may only be hidden."""
-    return said.undecided("mismatch") if said.ruling == "mismatch" else said
-
-
 def verdict_behind_hand(said: ZoneVerdict, settled: ZoneVerdict, came: Placed) -> ZoneVerdict:
-    """The verdict on a view at the press with a hand in it, by the time line of the pieces that stand right now."""
+    """The verdict on a view at the press with a hand in it, by the time line of the pieces that stand right now; where
+    that tells nothing, what is wrong there may only be hidden."""
     if settled.ruling != "match" or came == "unknown":
-        return verdict_under_hand(said)
+        return said.undecided("mismatch") if said.ruling == "mismatch" else said
     if came == "before":
         return settled
     return said if said.ruling == "mismatch" else said.wrong(because("came_after_stop"))

@@ -81,7 +81,7 @@ def placed_pieces(
     patches = [p for k in range(len(strip.colors)) for p in candidate_patches(strip, turned, before, k, piece_set)]
     standing: list[PlacedPiece] = []
     for patch in sorted(patches, key=lambda p: (p.there_s, p.seconds)):
-        under = [p for p in standing if _rests_on(patch.mask, p.mask)]
+        under = [p for p in standing if (np.roll(patch.mask, BELOW_PX, 0) & p.mask).any()]  # some is right above it
         candidate = _placed(strip, patch, under)
         carrying = np.any([p.mask for p in standing] or [strip.field & False], axis=0)
         if (
@@ -108,11 +108,6 @@ def _uncovered(strip: ZoneTrack) -> np.ndarray:
         arm = around(hand > 0, (grey > 0) | (hand > 0))
         labels[(inside | arm) & (labels == UNCHANGED_LABEL)] = OTHER_LABEL
     return out
-
-
-def _rests_on(mask: np.ndarray, other: np.ndarray) -> bool:
-    """Whether some of the mask (h, w) is right above some of the other."""
-    return bool((np.roll(mask, BELOW_PX, 0) & other).any())
 
 
 def _there_already(piece: PlacedPiece, found: Sequence[PlacedPiece]) -> bool:

@@ -12,8 +12,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from cards.build import Build, Piece
 from cards.card import Card
 from cards.deck import load_deck
@@ -77,12 +75,8 @@ def _judged(attempt: Attempt, options: RejudgeOptions) -> dict:
         "changed": changed,
         "cut_short": attempt.cut_short,
         "findings": seen,
-        "pixels": [pixel_hash(f) for f in _kept_frames(attempt)] if options.look else [],
+        "pixels": [pixel_hash(f) for f in attempt.judged_frames()] if options.look and not is_unjudged(attempt) else [],
     }
-
-
-def _kept_frames(attempt: Attempt) -> list[np.ndarray]:
-    return [] if is_unjudged(attempt) else attempt.judged_frames()
 
 
 def settled_rows(attempt: Attempt) -> dict[str, dict]:

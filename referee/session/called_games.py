@@ -14,7 +14,7 @@ from referee.events import Event
 from referee.journal.journal import Journal
 from referee.journal.side_tables import Presence, TableHeartbeat
 from referee.match.schedule import comparable_name
-from referee.session.ports import AlarmBoard, MatchSource
+from referee.session.ports import AlarmBoard, MatchClock
 from referee.tournament.evolve import evolve
 from referee.tournament.state import RECORD, Tournament
 from referee.workers import Background
@@ -29,7 +29,7 @@ BEAT_EVERY = 2
 """In every so manieth look it says that it lives."""
 
 
-class Seats(MatchSource, AlarmBoard, Protocol):
+class Seats(MatchClock, AlarmBoard, Protocol):
     """What sits at the table: a session, or a simulated one."""
 
     def create_match(self, players: Sequence[str]) -> tuple[Event, ...]:

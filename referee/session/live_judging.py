@@ -68,18 +68,13 @@ class LiveJudging(Background):
             try:
                 frame = camera.latest(after, 0.3)
             except DeviceLost:
-                self._go_on_without_camera()
+                self._fields.rest()  # what nobody sees holds up no go
+                self._stop.look_away(self._session.state)
                 self._closing.wait(0.3)
                 continue
             if frame is not None:
                 after = frame.number
                 self._try_to_see(frame)
-
-    def _go_on_without_camera(self) -> None:
-        """A Stop that no camera sees goes to a human, and a field that nobody sees holds up no go."""
-        self._fields.rest()
-        if self._session.state.phase in STOPPED:
-            self._stop.look_away(self._session.state)
 
     def _try_to_see(self, frame: Frame) -> None:
         """Whatever goes wrong with one frame is an alarm and no end of seeing: the next may be seen again."""

@@ -12,6 +12,8 @@ from cards.deck import Deck
 from cards.pieces import PieceSet
 from referee.devices.ports import ButtonBox, Camera, Clock
 from referee.events import Event
+from referee.journal.journal import Journal
+from referee.journal.spool import SpooledJournal
 from referee.match.commands import MatchCommand
 from referee.match.state import MatchState
 from referee.vision.live.gate import Gate
@@ -24,16 +26,12 @@ Keep = Mapping[str, Any]
 """What to put beside a video: file name -> its content, or a function that makes it at the go."""
 
 
-class MatchSource(Protocol):
-    """Who knows the match."""
+class MatchClock(Protocol):
+    """Who knows the match and its time."""
 
     @property
     def state(self) -> MatchState:
         """The match as it stands."""
-
-
-class MatchClock(MatchSource, Protocol):
-    """Who knows the match and its time."""
 
     @property
     def shift_s(self) -> float:
@@ -65,21 +63,8 @@ class PagePublisher(Protocol):
         """Something a page shows has changed."""
 
 
-class Record(Protocol):
-    """Where a session keeps its events: ``referee.journal.journal.Journal``, or a server's behind a spool."""
-
-    @property
-    def problem(self) -> str | None:
-        """Why the events are not everywhere where they should be; None when all is well."""
-
-    def append(self, match_id: str, events: Sequence[Event], after: int | None = None, table: str = "") -> list[int]:
-        """Keep the events of one command: all or none. Raises JournalUnwritable."""
-
-    def matches(self, table: str | None = None) -> list[str]:
-        """Ids of this table's matches, in the order in which they were begun."""
-
-    def events(self, match_id: str) -> list[Event]:
-        """All events of a match."""
+Record = Journal | SpooledJournal
+"""Where a session keeps its events: in the store, or by a spool in a server's."""
 
 
 class PageSession(PagePublisher, Protocol):

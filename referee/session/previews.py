@@ -79,10 +79,6 @@ class Previews(JobQueue[Callable[[], None]]):
         self._jobs.put(lambda: self._keep("stop", frame.number, _jpeg(self._fields.picture(zone, frame.image, False))))
         self._jobs.put(self._session.touch)
 
-    def thaw(self) -> None:
-        """That picture is of a Stop that is over."""
-        self._jobs.put(lambda: self._made.pop("stop", None) and None)
-
     def _idle_s(self) -> float:
         return PREVIEW_EVERY_S
 
@@ -103,7 +99,8 @@ class Previews(JobQueue[Callable[[], None]]):
         self._keep(f"overlay/{to.number}", to.number, jpeg)
         self._keep("overlay", to.number, jpeg)
         with self._ready:
-            self._made.pop(f"overlay/{to.number - OVERLAYS}", None)
+            for old in ("stop", f"overlay/{to.number - OVERLAYS}"):
+                self._made.pop(old, None)
         self._session.touch()
 
     def _keep(self, name: str, key: object, jpeg: bytes) -> None:

@@ -24,7 +24,7 @@ from referee.session.practising import PracticeRunner
 from referee.session.previews import Previews
 from referee.vision.live.field_snapshot import FieldSnapshot
 from referee.vision.live.gate import GateState
-from referee.vision.live.gate_history import GateHistory, StopWatch, is_clear
+from referee.vision.live.gate_history import STOPPED, GateHistory, StopWatch, is_clear
 from referee.vision.observer import Judgement
 
 WAITS_S = 1.0
@@ -67,8 +67,6 @@ class StopJudging:
 
     def rest(self) -> None:
         """No Stop waits for its verdict."""
-        if self._stopped_s is not None:
-            self._session.previews.thaw()
         self._stopped_s, self._unclear = None, None
         self._watch.restart()
         self._session.alarm("blocked", None)
@@ -98,8 +96,8 @@ class StopJudging:
             self._give_up(state, "no_clear_view")
 
     def look_away(self, state: MatchState) -> None:
-        """No camera shows the Stop: after a while a human rules."""
-        if self._session.clock.now_s() - self._press_s(state) > BLOCKED_S:
+        """No camera shows what is played: after a while a human rules on a Stop."""
+        if state.phase in STOPPED and self._session.clock.now_s() - self._press_s(state) > BLOCKED_S:
             self._give_up(state, "camera_gone")
 
     def _in_the_way(self, look: GateState, blocked: list[str]) -> str:

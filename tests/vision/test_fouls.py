@@ -217,13 +217,6 @@ def test_what_stood_before_the_stop_was_not_brought_after_it_though_a_sleeve_lik
     assert arrival([sleeve, sleeve, done, sleeve], [sleeve, sleeve, done]) == Arrival(1, 2)  # once is chance
 
 
-@pytest.mark.parametrize(("rows", "columns", "seen"), [(0, 1, True), (-2, 1, True), (1, -1, True), (0, 9, False)])
-def test_a_mat_located_a_pixel_away_hides_nothing_that_came(rows, columns, seen):
-    bare, done = table_with(), table_with(IN_FIELD)
-    before = shifted(bare, rows, columns)
-    assert (arrival([before], [before, before, done]) is not None) == seen
-
-
 def build_of(*columns: tuple[int, int]) -> FieldSnapshot:
     """Pieces that stand side by side in the field, blue and red, from a column each."""
     image, ground = np.full((10, 20, 3), PAPER, np.uint8), np.zeros((10, 20), bool)
@@ -250,13 +243,6 @@ BARE_FIELD, BOTH = build_of(), build_of((BLUE, 3), (RED, 8))
 def test_pieces_that_come_at_once_came_together(sights, since):
     looks = [(n / HZ, replace(s, hand=0 < n < len(sights) - 1)) for n, s in enumerate(sights)]
     assert came_together(looks) == since
-
-
-def shifted(sight: FieldSnapshot, rows: int, columns: int) -> FieldSnapshot:
-    """The same in a window that begins so much further down and to the right."""
-    of = (slice(max(0, rows), None), slice(max(0, columns), None))
-    arrays = {name: getattr(sight, name)[of] for name in ("image", "piece", "ground", "labels")}
-    return replace(sight, at=(rows, columns), **arrays)
 
 
 def test_skin_before_wood_is_new_and_a_shadow_on_it_is_not():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import cv2
@@ -11,6 +12,7 @@ import pytest
 from calibration.palette import nominal_palette
 from referee.devices.ports import Frame
 from referee.vision.image.color_lut import label_frame, label_table
+from referee.vision.live import gate
 from referee.vision.live.gate import AWAKE_S, REST_S, Gate
 from referee.vision.observer import Observer
 
@@ -158,3 +160,19 @@ def test_another_picture_size_begins_anew(rig, built):
     film.show(built, 2)
     small = cv2.resize(built, (960, 540), interpolation=cv2.INTER_AREA)
     assert set(film.show(small)[0].zones) == {"A", "B"}
+
+
+@pytest.mark.parametrize(("off_px", "stays"), [(2, True), (-2, True), (9, False)])
+def test_a_mat_located_a_pixel_away_keeps_its_window(rig, bare, monkeypatch, off_px, stays):
+    film = Film(rig)
+    film.show(bare)
+    before, zone_of = film.gate._zones["A"].at, gate._zone
+
+    def beside(*given):
+        found = zone_of(*given)
+        rows, columns = found.at
+        return replace(found, at=(rows, slice(columns.start + off_px, columns.stop + off_px)))
+
+    monkeypatch.setattr(gate, "_zone", beside)
+    film.show(bare, 30)
+    assert (film.gate._zones["A"].at == before) == stays

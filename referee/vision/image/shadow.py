@@ -45,13 +45,8 @@ class ShadowModel:
         bool, and none of it is of a piece's colour."""
         here, usual = small[where].astype(np.int16), bare[where].astype(np.int16)
         changed = (np.abs(here - usual).max(-1) > CHANGED) & (usual.min(-1) > SHADED)
-        most = light_left(here[changed], usual[changed])[is_shadow(here[changed], usual[changed])]
+        most = _shares(here[changed], usual[changed]).max(-1)[is_shadow(here[changed], usual[changed])]
         self._seen += np.bincount((most * STEPS).astype(np.int64), minlength=STEPS)[:STEPS]
-
-
-def light_left(small: np.ndarray, bare: np.ndarray) -> np.ndarray:
-    """The share of light that is left, of the colour (…, 3) that kept most of it."""
-    return np.asarray(_shares(small, bare).max(-1))
 
 
 def is_shadow(

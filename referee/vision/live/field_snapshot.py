@@ -7,7 +7,7 @@ and nobody knows. A few pixels are noise, or the rim of a build that was nudged;
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 
 import cv2
@@ -20,7 +20,6 @@ from referee.vision.measured import measured
 
 SMALLEST_PIECE_SHARE = measured(0.012, "of the field", "half of what the smallest piece covers, but for its rim")
 
-WINDOW_PX = measured(2, "reduced px", "a mat that lies still is located so far off at most; by hand")
 BESIDE_PX = (
     2 * measured(8, "reduced px", "by hand: a long piece's corner may be so far beside the field: some 25 mm") + 1
 )
@@ -98,7 +97,6 @@ def arrival(before: Sequence[FieldSnapshot], after: Sequence[FieldSnapshot]) -> 
     sleeve as pale as paper shows its place bare."""
     if not after:
         return None
-    before, after = (_in_window_of(after[-1], snapshots) for snapshots in (before, after))
     last = after[-1]
     clear = _clear([*before, *after[:1]], last)  # right after the Stop it is the newest
     if clear is None:
@@ -119,7 +117,7 @@ def came_together(looks: Sequence[tuple[float, FieldSnapshot]]) -> float | None:
     """When pieces of two colours began to come, faster than anybody places one after the other, to where the last sight
     shows them, more than has gone from the field (a build that falls moves there); None where none did. ``looks``:
     times and sights in order; no hand is over the first and the last."""
-    times, sights = [at_s for at_s, _ in looks], _in_window_of(looks[-1][1], [sight for _, sight in looks])
+    times, sights = zip(*looks, strict=True)
     clear, last = sights[0], sights[-1]
     if last.labels is None or not _same_window(clear, last):
         return None
@@ -138,32 +136,6 @@ def came_together(looks: Sequence[tuple[float, FieldSnapshot]]) -> float | None:
             gone = max(int((_in_field(s.coloured, clear, last) & ~_like(s, last)).sum()) for s in (clear, sights[n]))
             found = from_s if came.sum() > gone else found
     return found
-
-
-def _in_window_of(last: FieldSnapshot, snapshots: Sequence[FieldSnapshot]) -> list[FieldSnapshot]:
-    """The sights in the last one's window; where a mat that was located anew has moved it by a pixel or two, what is
-    outside of the one or the other is as in the last. A window elsewhere stays as it is."""
-    return [s if _same_window(s, last) or not _near_windows(s, last) else _moved(s, last) for s in snapshots]
-
-
-def _near_windows(one: FieldSnapshot, other: FieldSnapshot) -> bool:
-    corners = (np.array([s.at, np.add(s.at, s.piece.shape)]) for s in (one, other))
-    return bool(np.abs(np.subtract(*corners)).max() <= WINDOW_PX)
-
-
-def _moved(sight: FieldSnapshot, last: FieldSnapshot) -> FieldSnapshot:
-    (top, left), (tall, wide) = np.subtract(sight.at, last.at), sight.piece.shape
-
-    def in_last(of: np.ndarray, there: np.ndarray) -> np.ndarray:
-        found = there.copy()
-        rows, columns = (slice(max(0, n), max(0, n + size)) for n, size in ((top, tall), (left, wide)))
-        here = of[max(0, -top) :, max(0, -left) :][: len(found[rows]), : found[:, columns].shape[1]]
-        found[rows, columns] = here
-        return found
-
-    image, piece = in_last(sight.image, last.image), in_last(sight.piece, last.piece)
-    labels = None if sight.labels is None or last.labels is None else in_last(sight.labels, last.labels)
-    return replace(sight, at=last.at, image=image, piece=piece, ground=last.ground, labels=labels)
 
 
 def _in_field(new: np.ndarray, clear: FieldSnapshot, last: FieldSnapshot) -> np.ndarray:

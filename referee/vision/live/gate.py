@@ -31,6 +31,7 @@ from referee.vision.measured import measured
 from referee.vision.observer import Observer
 
 AROUND_PX = measured(6, "reduced px", "by hand: so much around a zone's box is looked at, for what reaches out of it")
+WINDOW_PX = measured(2, "reduced px", "a mat that lies still is located so far off at most; by hand")
 SHEET_INSET_MM = measured(3, "mm", "by hand: so far within its edge the sheet is surely paper")
 REACHES_PX = measured(3, "reduced px", "by hand: a thing reaches out of the box by more than these, not by its rim")
 AWAKE_SHARE = measured(0.3, "of HAND_MOVING", "by hand: so much of a moving thing must have moved of late")
@@ -197,9 +198,11 @@ class Gate:
         if mats.poses and (self._geometry is None or len(mats.poses) >= len(self._geometry.mats.poses)):
             self._geometry = geometry
         for name, pose in mats.poses.items():
-            zone = _zone(pose, geometry, small.shape[:2])
-            if zone is not None:
-                zone.moved_s = self._zones[name].moved_s if name in self._zones else frame.at_s
+            zone, known = _zone(pose, geometry, small.shape[:2]), self._zones.get(name)
+            if known is not None and zone is not None and _is_near(zone, known):
+                known.missed = 0
+            elif zone is not None:
+                zone.moved_s = frame.at_s if known is None else known.moved_s
                 self._zones[name] = zone
         self._know_colours(small)
         self._check_s = frame.at_s + (CHECK_S if self._zones else MAT_SEARCH_S)
@@ -274,6 +277,12 @@ def _zone(pose: MatPose, geometry: HandGeometry, size: tuple[int, int]) -> _Zone
         return None
     sheet = mask(geometry.outline(pose, (SHEET[0] / 2 - SHEET_INSET_MM, SHEET[1] / 2 - SHEET_INSET_MM), (0.0,)))
     return _Zone(at, mask(geometry.outline(pose, FIELD, (0.0,)))[at] > 0, sheet[at] > 0, box_mask, 0.0)
+
+
+def _is_near(zone: _Zone, known: _Zone) -> bool:
+    """Whether its window lies as a mat's may that is located anew and lies still: then the known one stays."""
+    ends = ((s.start, s.stop) for s in (*zone.at, *known.at))
+    return bool(np.abs(np.subtract(*np.array([*ends]).reshape(2, 4))).max() <= WINDOW_PX)
 
 
 def _reaches_in(strange: np.ndarray, zone: _Zone, awake: np.ndarray, warm: np.ndarray) -> bool:

@@ -70,12 +70,13 @@ class Aftermath:
 
 
 class GateHistory:
-    """The last seconds of the gate's looks, and the last frames of the building."""
+    """The last seconds of the gate's looks, and the last frames of the building; ``clear``: zone -> the last of those
+    without a hand over its field."""
 
     def __init__(self) -> None:
         self._looks: deque[GateLook] = deque()
         self._frames: deque[Frame] = deque(maxlen=RECENT_FRAMES)
-        self._clear: dict[str, Frame] = {}
+        self.clear: dict[str, Frame] = {}
         self._snapshots: deque[tuple[float, Mapping[str, FieldSnapshot]]] = deque(maxlen=SIGHTS)
         self._shake: tuple[MatMotion, Mats] | None = None
         self._shaken: list[tuple[float, str]] = []
@@ -99,12 +100,12 @@ class GateHistory:
         while phase not in STOPPED and frame.at_s - self._looks[0].at_s > HISTORY_S:
             self._looks.popleft()
         if phase not in (*STOPPED, "building"):
-            self._clear.clear()
+            self.clear.clear()
         if phase not in STOPPED:
             self._shake, self._shaken, self._mats_watched_s = None, [], -math.inf
         if phase == "building":
             self._frames.append(frame)
-            self._clear |= {zone: frame for zone, gate in look.zones.items() if not gate.hand}
+            self.clear |= {zone: frame for zone, gate in look.zones.items() if not gate.hand}
 
     def watch_mats(self, frame: Frame, locate: Callable[[np.ndarray], Mats]) -> None:
         """After a Stop: note whether a mat moves, from the last frame of the building on; ``locate`` finds the mats in
@@ -117,10 +118,6 @@ class GateHistory:
             self._shake[0].update(before, self._shake[1])
         self._mats_watched_s, (shake, mats) = frame.at_s, self._shake
         self._shaken += [(frame.at_s, zone) for zone in shake.update(frame.image, mats)]
-
-    def last_clear_frame(self, zone: str, press_s: float) -> Frame | None:
-        """The last frame of the building without a hand over that field; without one, the last before the press."""
-        return self._clear.get(zone) or next(reversed(self.frames_at_press(press_s)), None)
 
     def frames_at_press(self, press_s: float, zone: str | None = None) -> list[Frame]:
         """The last frames just before the press; with a zone only those since its field last moved, but one at least.
@@ -258,7 +255,7 @@ class StopWatch:
         arms: dict[str, ReachingArm] = {}
         for zone in zones:
             if zone in look.zones and look.zones[zone].hand:
-                before = self.history.last_clear_frame(zone, press_s)
+                before = self.history.clear.get(zone) or next(reversed(self.history.frames_at_press(press_s)), None)
                 if before is not None:
                     self._mats = self._mats or self.locate(before.image)
                     arms[zone] = reaching_arm(frame.image, before.image, zone, self._mats)
