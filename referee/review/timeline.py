@@ -23,8 +23,8 @@ CACHE = ".timeline.json"
 VERSION = 11
 """Raise when the reading changes, so that stored time lines are read anew."""
 
-HAND_GAP_S = 0.25
-"""Shorter gaps in a hand's presence are its tongs opening."""
+HAND_GAP_S = 0.15
+"""Shorter gaps in a hand's presence are its tongs opening: one look."""
 
 
 @dataclass(frozen=True, eq=False)
