@@ -83,10 +83,12 @@ def placed_pieces(
     for patch in sorted(patches, key=lambda p: (p.there_s, p.seconds)):
         under = [p for p in standing if (np.roll(patch.mask, BELOW_PX, 0) & p.mask).any()]  # some is right above it
         candidate = _placed(strip, patch, under)
+        same_color = [p.mask for p in standing if p.color == patch.color]
+        seen_again = any((mask & patch.mask).sum() > 0.5 * patch.mask.sum() for mask in same_color)  # was covered
         carrying = np.any([p.mask for p in standing] or [strip.field & False], axis=0)
         if (
             from_s + QUICKEST_S < candidate.seconds <= until_s
-            and not _there_already(candidate, standing)
+            and not seen_again
             and stands_in_field(patch.mask, strip.field, carrying)
         ):
             standing.append(candidate)  # what is half hidden is not named, but carries what comes on it
@@ -108,11 +110,6 @@ def _uncovered(strip: ZoneTrack) -> np.ndarray:
         arm = around(hand > 0, (grey > 0) | (hand > 0))
         labels[(inside | arm) & (labels == UNCHANGED_LABEL)] = OTHER_LABEL
     return out
-
-
-def _there_already(piece: PlacedPiece, found: Sequence[PlacedPiece]) -> bool:
-    """Whether it is one of the found pieces, seen again after something covered it."""
-    return any(p.color == piece.color and (p.mask & piece.mask).sum() > 0.5 * piece.mask.sum() for p in found)
 
 
 def _hull(mask: np.ndarray) -> np.ndarray:

@@ -89,11 +89,9 @@ class HealthMonitor(Background):
 
     def _unseen_mats(self) -> str | None:
         """Mats that are not in view while a duel is played."""
-        gates = self._session.gates()
-        zones = (
-            [zone for zone in OTHER_ZONE if zone not in gates] if self._session.state.phase in PHASES_IN_PLAY else []
-        )
-        return sentence("mats_unseen", zones=zones) if zones and gates else None
+        gates = self._session.gates() if self._session.state.phase in PHASES_IN_PLAY else {}
+        zones = [zone for zone in OTHER_ZONE if gates and zone not in gates]
+        return sentence("mats_unseen", zones=zones) if zones else None
 
     def _clock_set(self) -> str | None:
         """Whether the time of day has jumped of late; durations are by another clock and stay right."""

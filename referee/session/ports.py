@@ -56,22 +56,26 @@ class AlarmBoard(Protocol):
         """Raise or end an alarm."""
 
 
-class PagePublisher(Protocol):
-    """Who keeps the pages up to date."""
-
-    def touch(self) -> None:
-        """Something a page shows has changed."""
-
-
 Record = Journal | SpooledJournal
 """Where a session keeps its events: in the store, or by a spool in a server's."""
 
 
-class PageSession(PagePublisher, Protocol):
-    """What login and every page need of a session, also of an archive, a hall or a tower game without devices."""
+class PageSession(Protocol):
+    """What log-in, pages, streams and server need of a session, also of an archive, a hall or a tower game without
+    devices."""
 
     simulated: bool
     piece_set: PieceSet
+    data_dir: Path
+
+    @property
+    def clock(self) -> Clock: ...
+    @property
+    def shift_s(self) -> float: ...
+    def wait(self, version: int, timeout_s: float) -> int: ...
+    def picture(self, name: str) -> bytes | None: ...
+    def touch(self) -> None:
+        """Something a page shows has changed."""
 
 
 class Reviewing(MatchClock, CommandRunner, Protocol):
@@ -80,16 +84,13 @@ class Reviewing(MatchClock, CommandRunner, Protocol):
     data_dir: Path
 
 
-class RunningSession(MatchClock, CommandRunner, AlarmBoard, PagePublisher, Protocol):
+class RunningSession(MatchClock, CommandRunner, AlarmBoard, PageSession, Protocol):
     """What the parts of a running session use of it, each a few; a test's stand-in gives those of its part."""
 
     deck: Deck
-    piece_set: PieceSet
     observer: Observer
     gate: Gate
     camera: Camera
-    data_dir: Path
-    simulated: bool
     draw: Draw
 
     @property

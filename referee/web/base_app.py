@@ -4,7 +4,7 @@ import json
 import secrets
 import time
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import flask
 
@@ -18,7 +18,7 @@ from referee.web import security
 from referee.web.i18n import texts
 from referee.web.logins import Logins, fingerprint
 from referee.web.pages import login
-from referee.web.streaming.streams import Streams, StreamSource
+from referee.web.streaming.streams import Streams
 
 SECRET_FILE, LOGINS_FILE = "web-secret", "logins.json"
 SECRET_BYTES = 32
@@ -76,14 +76,8 @@ def knows_pin(data_dir: Path, pin: str) -> bool:
         return False
 
 
-class ServedSession(PageSession, StreamSource, Protocol):
-    """What pages, log-in and server need of a session."""
-
-    data_dir: Path
-
-
 class TablelessSession:
-    """A ``ServedSession`` without devices, where nothing changes but what the ``notifier`` is told."""
+    """A ``PageSession`` without devices, where nothing changes but what the ``notifier`` is told."""
 
     shift_s = 0.0
 
@@ -106,7 +100,7 @@ class TablelessSession:
 
 
 def base_app(
-    session: ServedSession,
+    session: PageSession,
     pin: str | None,
     host: str,
     *,

@@ -18,9 +18,8 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Protocol
 
-from referee.devices.ports import Clock
+from referee.session.ports import PageSession
 
 
 @dataclass(frozen=True)
@@ -50,17 +49,6 @@ ASKED_S = 5.0
 """A feed whose snapshot was asked for so lately is kept up to date."""
 
 Parts = dict[str, str]
-
-
-class StreamSource(Protocol):
-    """What the streams need of a session."""
-
-    @property
-    def clock(self) -> Clock: ...
-    @property
-    def shift_s(self) -> float: ...
-    def wait(self, version: int, timeout_s: float) -> int: ...
-    def picture(self, name: str) -> bytes | None: ...
 
 
 @dataclass
@@ -198,7 +186,7 @@ class Snapshot:
 class Streams:
     """All feeds of an app, their one rendering thread, and who has which place."""
 
-    def __init__(self, session: StreamSource) -> None:
+    def __init__(self, session: PageSession) -> None:
         self._session = session
         self._feeds: dict[str, Feed] = {}
         self._changed = threading.Condition()
