@@ -108,3 +108,19 @@ def test_another_answer_takes_the_yes_back(browser, server, session):
     expect(box.locator(".fault")).to_contain_text("card L02")
     assert session.state.phase == "idle"
     context.close()
+
+
+def test_the_board_says_that_no_camera_judges_and_what_is_in_the_way_of_one_that_does(app, session):
+    session.create_match(PAIR)
+    for command in (DrawCard("L01"), Ready(), Go(100.0), PressStop("A", 110.0)):
+        session.command(command)
+    board = app.test_client()
+    assert "not judging" not in board.get("/").text
+    session.alarms = [
+        {"code": "camera_lost", "text": "camera 0: unplugged", "since": ""},
+        {"code": "blocked", "text": "take the hand out of field A", "since": ""},
+    ]
+    session.touch()
+    shown = board.get("/").text
+    assert "The camera is not judging" in shown and "camera 0: unplugged" in shown
+    assert "take the hand out of field A" in shown
