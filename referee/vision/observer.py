@@ -31,6 +31,7 @@ from referee.vision.image.elsewhere import Picture, pieces_elsewhere
 from referee.vision.image.evidence import Evidence, foreground, gather_evidence, paper_white
 from referee.vision.image.view import ZoneView, zone_view
 from referee.vision.measured import measured
+from referee.vision.render.solids import piece_tags
 from referee.vision.search.canvas import Canvas, Reading, canvas_of, coarse_canvas, fit_of
 from referee.vision.search.readings import readings
 from referee.vision.search.sizes import size_factor
@@ -349,7 +350,8 @@ class Observer:
         pieces, reading = (*ahead.build.pieces, *ahead.build.loose), ahead.reading
 
         def elsewhere() -> np.ndarray:
-            return pieces_elsewhere(picture, view, evidence.white, self.piece_set, pieces)
+            understood = piece_tags(view, self.piece_set, pieces) >= 0
+            return pieces_elsewhere(picture, view, evidence.white, self.piece_set, understood)
 
         lying = picture.is_nearest(view.pose, reading.loose[:, 1:3])
         return unseen_pieces(coarse_canvas(canvas), reading, lying, elsewhere)

@@ -1,6 +1,5 @@
 """What of the pieces' colours lies about in the whole picture, beyond what is understood of one zone."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import cv2
@@ -8,12 +7,10 @@ import numpy as np
 
 from calibration.mat import MatPose, Mats
 from calibration.palette import Palette, color_features
-from cards.build import Piece
 from cards.pieces import PieceSet
 from referee.vision.image.background import LOG_ANYTHING
 from referee.vision.image.view import ZoneView
 from referee.vision.measured import measured
-from referee.vision.render.solids import piece_tags
 
 SHRUNK = measured(3, "px of the picture each way", "by hand, for time: a piece is 15 px and more wide")
 COLOUR_NATS = measured(2.0, "nats", "by hand: so much likelier than anything a piece's colour is")
@@ -47,12 +44,12 @@ class Picture:
 
 
 def pieces_elsewhere(
-    picture: Picture, view: ZoneView, white: np.ndarray, piece_set: PieceSet, understood: Sequence[Piece]
+    picture: Picture, view: ZoneView, white: np.ndarray, piece_set: PieceSet, understood: np.ndarray
 ) -> np.ndarray:
     """(k,) how many pieces of each colour of the palette seem to lie about in a picture, nearer to the view's mat than
-    to any other, beside those ``understood``. ``white`` (3,) of the paper."""
+    to any other, beside what is ``understood`` of the view (h, w) bool. ``white`` (3,) of the paper."""
     labels, palette = _labels(picture, white), picture.palette
-    labels[_shown(view, piece_set, understood, labels.shape)] = -1
+    labels[_shrunk(view, understood, labels.shape)] = -1
     counts = np.zeros(len(palette.names), int)
     for k, name in enumerate(palette.names):
         of_color = [piece_set.shapes[shape] for shape, color in piece_set.inventory if color == name]
@@ -83,9 +80,8 @@ def _labels(picture: Picture, white: np.ndarray) -> np.ndarray:
     return labels
 
 
-def _shown(view: ZoneView, piece_set: PieceSet, pieces: Sequence[Piece], shape: tuple[int, int]) -> np.ndarray:
-    """(h, w) bool: where the shrunk picture shows these pieces of a view, and just around them."""
-    there = piece_tags(view, piece_set, pieces) >= 0
+def _shrunk(view: ZoneView, there: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
+    """(h, w) bool: where the shrunk picture shows these pixels of a view, and just around them."""
     column, row = ((m[there] / SHRUNK).astype(int) for m in view.maps)
     inside = (column >= 0) & (row >= 0) & (column < shape[1]) & (row < shape[0])
     mask = np.zeros(shape, np.uint8)

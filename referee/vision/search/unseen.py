@@ -24,6 +24,9 @@ PEEKING_NATS = measured(
     "a piece that wins as much peeks out: so does one of 276 right builds of 30 simulated tables, and of 60 with one "
     "piece more behind a third",
 )
+MOST_MISSING = measured(
+    3, "pieces", "by hand: where more are seen nowhere, what is not built with is kept out of the picture"
+)
 GRID_MM = measured(6.0, "mm", "by hand: the places at which a piece that is out of sight is tried")
 CLEAR_MM = measured(1.0, "mm", "by hand: so far two pieces may reach into one another, for places are known to so much")
 NO_CLIMB = np.zeros((0, 2))
@@ -49,6 +52,8 @@ def unseen_pieces(
     if not may_be:
         return {}
     missing = missing - elsewhere()
+    if missing.sum() > MOST_MISSING:
+        return {}
     least = UNSEEN_NATS if missing.sum() > 0 else PEEKING_NATS
     return {cat.types[k]: won for k, won in may_be.items() if missing[color_of[k]] > 0 and won > least}
 
