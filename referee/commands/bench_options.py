@@ -30,20 +30,20 @@ class BenchOptions:
     seed: tuple[int, ...] = option(
         multiple=True,
         default=(0,),
-        help="Of the stress: where things lie and how they look; each one given once more.",
+        help="With --stress: seed of where things lie and how they look; may be given several times.",
     )
-    pictures: Path | None = option(type=FOLDER, help="Of the stress: keep the pictures judged here.")
+    pictures: Path | None = option(type=FOLDER, help="With --stress: save the judged pictures in this folder.")
     rows: Path | None = option(
-        type=FILE, help="Of the stress: keep the scores here as they come, and do not judge again what is here."
+        type=FILE, help="With --stress: save scores to this file and skip pictures already in it."
     )
-    fit: bool = option(is_flag=True, help="Of the stress: fit how far to trust match and mismatch, and write it.")
-    trust: Path | None = option(type=FILE, help="Of --fit: the file written; the one that ships when left out.")
+    fit: bool = option(is_flag=True, help="With --stress: fit how far to trust match and mismatch, and write it.")
+    trust: Path | None = option(type=FILE, help="With --fit: the file to write; without it the one that ships.")
     lessons: Path | None = option(
         type=FILE,
-        help="Of --fit: keep here what it was made of; of --leave-one-out: what was kept teaches, not what is judged.",
+        help="With --fit: save what it was fitted on; with --leave-one-out: fit on what was saved.",
     )
-    no_more: bool = option(is_flag=True, help="Of --rows: judge nothing that is not there.")
+    no_more: bool = option(is_flag=True, help="With --rows: judge no picture that is not in the file.")
     aids: bool = option(is_flag=True, help="With each of the eight combinations of empty frame, colours and lens.")
-    every: int = option(type=click.IntRange(min=1), default=1, show_default=False, help="Only every so manieth frame.")
+    every: int = option(type=click.IntRange(min=1), default=1, show_default=False, help="Only every Nth frame.")
     processes: int = option(type=click.IntRange(min=1), default=os.cpu_count() or 1)
     as_json: bool = option("--json", is_flag=True, help="All scores as one JSON object.")

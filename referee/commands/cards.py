@@ -170,4 +170,5 @@ def draw(deck: str, ids: tuple[str, ...], pieces: str, kind: str, px: int, outpu
             _write(path, card_svg(card, loaded, piece_set).encode())
         else:
             _save(path, card_png(card, loaded, piece_set, px))
-    click.echo(f"{len(ids) or len(loaded.cards)} faces in {output}")
+    drawn = len(ids) or len(loaded.cards)
+    click.echo(f"{drawn} {'card' if drawn == 1 else 'cards'} drawn into {output}/")

@@ -8,6 +8,7 @@ import click
 import cv2
 
 from calibration.camera import load_camera
+from cards.sentences import word
 from referee.commands.named_files import named_piece_set
 from referee.commands.options import Words
 from referee.errors import CannotSee
@@ -16,7 +17,6 @@ from referee.vision.city.overlay import overlay
 from referee.vision.city.sight import CityEye, CitySight, Sighting
 from referee.vision.image.files import read_picture, write_picture
 from referee.vision.image.game_cards import open_cards
-from referee.web.i18n.games import card
 from referee.web.i18n.texts import LANGUAGES
 
 FILE = click.Path(path_type=Path)
@@ -89,5 +89,6 @@ def cards(name: str, picture: Path, lang: str, as_json: bool) -> None:
         return
     for open_card in lying:
         x, y = open_card.middle
-        click.echo(f"{card(lang, kinds[open_card.marker])}  at {x:.0f}, {y:.0f} px, turned by {open_card.turn:.0f}°")
+        card = word(lang, "game.card", kinds[open_card.marker])
+        click.echo(f"{card}  at {x:.0f}, {y:.0f} px, turned by {open_card.turn:.0f}°")
     click.echo(f"{len(lying)} cards of {name} lie open" if len(lying) != 1 else f"1 card of {name} lies open")

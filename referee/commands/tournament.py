@@ -160,7 +160,7 @@ for name, kind, about in (
     ("enter", commands.Enter, "NAME takes part, from the next pairing on."),
     ("leave", commands.Leave, "NAME goes home, and WHY."),
     ("return", commands.Return, "NAME, who had left, is back."),
-    ("rename", commands.Rename, "NAME was entered wrongly and is NEW."),
+    ("rename", commands.Rename, "Correct a name: NAME is NEW from now on."),
     ("open-table", commands.OpenTable, "One more TABLE."),
     ("close-table", commands.CloseTable, "Give a TABLE up, and WHY; its game goes to another."),
     ("pair", commands.PairRound, "Pair the next round; after the last one, end the tournament."),

@@ -62,7 +62,7 @@ NEEDED = frozenset({"events", "heads"})
 """Tables without which events cannot be there; the others can be made anew from them."""
 
 OLD_ID = re.compile(r"(?:(.*)-)?\d{8}-\d{6}-\d+")
-"""A match's id as sessions make it: the table's name, when it began by the clock, how manieth."""
+"""A match's id as sessions make it: the table's name, when it began by the clock, a running number."""
 
 
 class Journal:
@@ -103,7 +103,8 @@ class Journal:
 
     def _prepare(self) -> None:
         """Make the tables of a new store. A file that holds events but no tables is not a new one."""
-        missing, file = _missing(self._engine), Path(self.url.database or "")
+        missing = set(_META.tables) - set(sa.inspect(self._engine).get_table_names())
+        file = Path(self.url.database or "")
         is_file = self.url.drivername == "sqlite"
         if missing & NEEDED and is_file and file.is_file() and LINE_START in file.read_bytes():
             raise JournalDamaged(f"{self.name}: the table {min(missing & NEEDED)} is gone though there are events")
@@ -295,10 +296,6 @@ def _lines(connection: sa.Connection, match_id: str, *which: sa.ColumnElement[bo
     """Number and line of a match's events, in their order; of ``which`` alone."""
     query = sa.select(EVENTS.c.seq, EVENTS.c.line).where(EVENTS.c.match_id == match_id, *which).order_by(EVENTS.c.seq)
     return [(row.seq, row.line) for row in connection.execute(query)]
-
-
-def _missing(store: sa.Engine) -> set[str]:
-    return set(_META.tables) - set(sa.inspect(store).get_table_names())
 
 
 _BEGUN = sa.select(MATCHES).order_by(MATCHES.c.number)

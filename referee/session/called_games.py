@@ -26,7 +26,7 @@ FINISHED_SHOWN_S = 45.0
 """A match that is over stays on its board for so long, and can be corrected, before the next one begins by itself."""
 
 BEAT_EVERY = 2
-"""In every so manieth look it says that it lives."""
+"""Looks between two signs of life."""
 
 
 class Seats(MatchClock, AlarmBoard, Protocol):

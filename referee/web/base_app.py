@@ -29,7 +29,7 @@ def language() -> str:
     chosen = flask.request.args.get("lang") or flask.request.cookies.get("lang")
     if chosen in texts.LANGUAGES:
         return chosen
-    return flask.request.accept_languages.best_match(texts.LANGUAGES) or texts.FALLBACK
+    return flask.request.accept_languages.best_match(texts.LANGUAGES) or texts.WRITTEN
 
 
 def set_language() -> None:

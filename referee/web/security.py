@@ -271,14 +271,10 @@ def _same_origin() -> bool:
     return origin is None or urlsplit(origin).netloc == flask.request.host
 
 
-def _host_is_ours() -> bool:
-    return _access().locked or (urlsplit("//" + flask.request.host).hostname or "") in LOOPBACK
-
-
 def _guard() -> flask.Response | None:
     """Before every view; see the module's head. Gives the refusal, or None to go on."""
     request = flask.request
-    if not _host_is_ours():
+    if not _access().locked and (urlsplit("//" + flask.request.host).hostname or "") not in LOOPBACK:
         flask.abort(421, "this address is not served here")
     view = flask.current_app.view_functions.get(request.endpoint or "")
     if view is None:

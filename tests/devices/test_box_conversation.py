@@ -106,7 +106,7 @@ def test_a_doubled_line_is_told_once_and_every_event_acknowledged(desk):
 def test_events_the_box_no_longer_has_are_counted_and_told(desk):
     query = next(s for s in desk.wait(0.3) if s.kind == "RFCLK")
     assert desk.hear("BXCLK", query.number, 1, 5, 5) == ["events_lost"]
-    assert desk.told[-1].text == "4 events of the box are lost"
+    assert desk.told[-1].text == "4 presses of the button box are lost"
     assert desk.talk.counters.gone == 4
     assert desk.hear("BXPRS", 5, 0, 1) == ["press"]
 

@@ -207,7 +207,7 @@ def test_what_cannot_be_is_refused_and_changes_nothing():
             decide(Practice(), begin)
     with pytest.raises(IllegalCommand, match="no card"):
         decide(Practice(), BeginPractice("p", {"A": "Ann"}, ()))
-    with pytest.raises(IllegalCommand, match="nobody practises"):
+    with pytest.raises(IllegalCommand, match="nobody is practising"):
         decide(run.do(End()).now, Watch(1.0))
     for kind, (froms, to) in TABLE.items():
         assert set(froms) <= {"new", "waiting", "counting", "building", "shown"}, (kind, to)

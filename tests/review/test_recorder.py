@@ -259,7 +259,7 @@ def test_few_pictures_around_the_stop_are_thin_evidence(kit, recorder, clock):
     folder = recorder.finish()
     assert recorder.settle(20)
     assert load_attempt(folder).meta["thin"]["nearest_s"] == pytest.approx(0.5, abs=0.01)
-    assert "thin evidence: M2-001" in recorder.problem
+    assert "few pictures around the Stop" in recorder.problem
 
 
 @pytest.mark.parametrize("hurried", [range(0, 0), range(20, 50), range(60)])

@@ -73,7 +73,7 @@ def collapse(folder):
     """The golden recording as an attempt with verdict and time line."""
     shutil.copytree(GOLDEN, folder)
     meta = json.loads((folder / "attempt.json").read_text())
-    why = {"code": "wrong_support", "text": "the orange bridge does not rest on what the card shows"}
+    why = {"code": "wrong_support", "text": "the orange bridge stands on the wrong piece"}
     marks = [
         ("stop", 9.565, "A", {}),
         ("press", 10.2, "B", {"why": "late"}),
@@ -158,7 +158,7 @@ def test_the_grid_says_what_went_to_make_room(client, session):
     removed, _ = make_room(root, Budget(most_bytes=0, free_bytes=0), session.clock.utc() + timedelta(days=1))
     assert [r.name for r in removed] == ["M1-001", "M3-001"]  # the others are undecided and overruled
     page = client.get("/attempts").get_data(as_text=True)
-    assert "budget: 2 uncontested" in page and "last M3-001" in page
+    assert "make room: 2 uncontested" in page and "last M3-001" in page
 
 
 def test_a_duel_without_film_or_names_is_listed_without_a_torn_picture(client, session):
@@ -172,7 +172,7 @@ def test_a_duel_without_film_or_names_is_listed_without_a_torn_picture(client, s
 
 def test_one_attempt_says_why(client, told):
     page = client.get("/attempts/M3-001").get_data(as_text=True)
-    assert "the orange bridge does not rest on what the card shows" in page
+    assert "the orange bridge stands on the wrong piece" in page
     assert "It fell by itself after Stop." in page and "99 % sure" in page
     assert client.get("/attempts/M3-001/card.svg").mimetype == "image/svg+xml"
     assert client.get("/attempts/M3-001/picture.jpg").data[:2] == b"\xff\xd8"

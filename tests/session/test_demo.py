@@ -202,10 +202,10 @@ def test_a_wrong_camera_is_said_and_another_one_is_chosen_while_the_program_runs
     given = ("--camera", 97, "--box", "none", "--players", "Ann,Ben", "--data-dir", "data")
     with program("run", *given, *SERVED, cwd=tmp_path) as process:
         _, found = read_until(process, r"board: (\S+)")
-        read_until(process, r"^referee: camera 97: cannot be opened: .*/setup$")
+        read_until(process, r"^referee: camera 97: was not found, or cannot be opened: .*/setup$")
         visitor = Visitor(found[1])
         assert "Camera 97 gives no picture" in visitor.get("setup")
-        assert "camera 97: cannot be opened" in visitor.get("setup/measure/mats", go="1")
+        assert "camera 97: was not found, or cannot be opened" in visitor.get("setup/measure/mats", go="1")
         assert "no camera" in visitor.get("setup/devices", camera="97", address="../film.avi", box="none")
         page = visitor.get("setup/devices", camera="97", address="film.avi", box="none")
         assert "gives no picture" not in page and "film.avi</option>" in page

@@ -102,7 +102,11 @@ def test_tables_show_phase_players_score_and_alarms(shown):
     shown.hall.director.step()
     text = shown.get("/tables").get_data(as_text=True)
     match = shown.hall.director.table("T1").match
-    assert all(f"{name}" in text for name in match.players) and "The camera is gone" in text and "camera desk" in text
+    assert (
+        all(f"{name}" in text for name in match.players)
+        and "The camera gives no picture" in text
+        and "camera desk" in text
+    )
     assert "http://t2/referee" in text
     german = shown.get("/snapshot?page=tables&lang=de").get_json()["parts"]["tables"]
     assert "Die Kamera ist weg" in german or "Kamera" in german

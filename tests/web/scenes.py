@@ -33,10 +33,10 @@ STORY = {
 """A time line that is there already, so that looking at the page starts no work."""
 
 TRIANGLE = {"color": "red", "shape": "triangle"}
-WRONG_PLACE = ("wrong_place", "the red triangle stands 23 mm beside its place", {"n": 23, "piece": TRIANGLE})
+WRONG_PLACE = ("wrong_place", "the red triangle is 23 mm out of place", {"n": 23, "piece": TRIANGLE})
 WRONG_SUPPORT = (
     "wrong_support",
-    "the blue cube does not rest on what the card shows",
+    "the blue cube stands on the wrong piece",
     {"piece": {"color": "blue", "shape": "cube"}},
 )
 PLAYERS = ["Ann", "Ben", "Cem", "Dia"]
@@ -188,7 +188,7 @@ def undecided(session: FakeSession) -> None:
         "A",
         "undecided",
         0.55,
-        [("wrong_place", "the red triangle stands 14 mm beside its place", {"n": 14, "piece": TRIANGLE})],
+        [("wrong_place", "the red triangle is 14 mm out of place", {"n": 14, "piece": TRIANGLE})],
         margin=12.4,
         leaning="mismatch",
     )
@@ -231,7 +231,7 @@ def dead_heat(session: FakeSession) -> None:
             [
                 (
                     "two_readings",
-                    "two readings explain the picture about equally well: the card is built; or: 1 blue cube missing",
+                    "the picture fits two builds about equally well: the card is built; or: 1 blue cube missing",
                     {
                         "ahead": AS_CARD_REASON.to_json(),
                         "behind": dict(zip(("code", "text", "values"), MISSING, strict=True)),
@@ -248,7 +248,7 @@ def recorded(session: FakeSession) -> None:
     shutil.copytree(GOLDEN, folder)
     meta = json.loads((folder / "attempt.json").read_text(encoding="utf-8"))
     bridge = {"color": "orange", "shape": "bridge"}
-    text = "the orange bridge does not rest on what the card shows"
+    text = "the orange bridge stands on the wrong piece"
     why = {"code": "wrong_support", "text": text, "values": {"piece": bridge}}
     meta |= {
         "players": {"A": "Ann", "B": "Ben"},

@@ -67,7 +67,7 @@ def verdict_line(app) -> str:
 
 def test_the_board_says_first_that_the_build_fell_and_then_what_is_wrong_with_it(app, session):
     fell(session)
-    assert verdict_line(app).startswith("It fell after Stop, by itself the blue cube does not rest on")
+    assert verdict_line(app).startswith("It fell after Stop, by itself the blue cube stands on the wrong piece")
 
 
 def test_what_ended_the_duel_is_the_finding_that_is_said_first(app, session):

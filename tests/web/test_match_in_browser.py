@@ -120,7 +120,7 @@ def undecided(console: Console, board, card: str, winner: str) -> None:
     session = console.session
     zone = next(z for z, n in session.state.seats.items() if n == winner)
     console.build(card, zone)
-    session.see(zone, "undecided", 0.55, [("wrong_place", "the red triangle stands 14 mm beside its place")])
+    session.see(zone, "undecided", 0.55, [("wrong_place", "the red triangle is 14 mm out of place")])
     console.phase("undecided")
     expect(board.locator(".phase-undecided")).to_be_visible()
     console.page.locator(f"[data-key=rule{zone}match]").click()

@@ -46,7 +46,7 @@ def test_names_and_difficulty_begin_a_practice(app, practice):
     form = {"A": "Ann", "B": "", "level": "3", "csrf_token": csrf(client)}
     assert client.post("/practice/begin", data=form).status_code == 303
     assert practice.room.now.players == {"A": "Ann"} and {v for _, v in practice.room.now.cards} == {3}
-    assert "Clear the field" in text_of(client) and "Räum das Feld ab" in text_of(client, "de")
+    assert "Clear the field" in text_of(client) and "Feld abräumen" in text_of(client, "de")
 
 
 def test_without_a_name_it_says_who_is_missing_in_both_languages(app, practice):
@@ -147,7 +147,7 @@ def test_a_practice_in_a_browser_by_keys(browser, server, practice, pictures):
     assert practice.room.now.turn == 1
     with page.expect_navigation():  # the page loads itself anew, often later than its live part says so
         page.get_by_role("button", name="Stop practising").click()
-    expect(page.locator(".stage")).to_contain_text("Nobody practises")
+    expect(page.locator(".stage")).to_contain_text("Nobody is practising")
     context.close()
 
 
@@ -163,7 +163,7 @@ def test_refused_sound_and_speech_hold_practice_up_nowhere(browser, server, prac
     page.on("pageerror", lambda e: faults.append(str(e)))
     page.goto(f"{server.url}practice")
     practice.begin("Ann")
-    expect(page.locator(".stage")).to_contain_text("Räum das Feld ab")
+    expect(page.locator(".stage")).to_contain_text("Feld abräumen")
     practice.go()
     expect(page.locator(".target.large")).to_be_visible()
     practice.built("A", 7.5)

@@ -251,9 +251,7 @@ def test_a_lost_camera_is_named_where_another_one_is_chosen(client, session, mon
     monkeypatch.setattr(session, "snapshot", lambda: {**told(), "live": live})
     client.web.application.extensions["referee.choices"] = TwoCameras()
     page = client.page()
-    assert (
-        "Camera 0 gives no picture. Plug it in, or choose another one here." in page and "9: cannot be opened" in page
-    )
+    assert "Camera 0 gives no picture. Plug it in, or choose another one here." in page and "9: was not found" in page
 
 
 def test_the_record_says_which_camera_was_signed(client, session):

@@ -18,7 +18,8 @@ from referee.match.commands import MODES
 from referee.match.duel import PHASES
 from referee.match.house_rules import HouseRules
 from referee.web.actions import ACTIONS
-from referee.web.i18n.texts import LANGUAGES, catalogue, translate
+from referee.web.console_views import REASONS
+from referee.web.i18n.texts import LANGUAGES, catalogue, tools, translate
 
 NAMED = re.compile(r"""\bt\('([\w.]+)'[,)]""")
 
@@ -65,6 +66,17 @@ def test_every_alarm_has_a_text(language):
     codes = {code for code, _ in found if code} | {c for _, row in found for c in re.findall(r"\w+", row)}
     assert len(codes) > 8
     assert {code for code in codes if f"alarm.{code}" not in catalogue(language)} == set()
+
+
+@pytest.mark.parametrize("key", [f"chipwhy.{name}" for name in REASONS] + ["foul.hand"])
+def test_an_offered_reason_is_said_in_the_language_of_who_reads_it(key):
+    for picked in LANGUAGES:
+        for read in LANGUAGES:
+            assert tools(read)["say"](translate(picked, key)) == translate(read, key)
+
+
+def test_a_reason_in_own_words_stays_as_it_was_said():
+    assert tools("de")["say"]("it leans") == "it leans"
 
 
 def test_a_text_in_no_catalogue_comes_back_as_its_key():

@@ -123,7 +123,7 @@ def test_an_undecided_verdict_offers_the_nearest_readings_first(app, session):
     session.command(CameraVerdict("A", zone_verdict(seen)))
     text = shown(console, session, app)
     assert text.index("ruleAmatch") < text.index("ruleAmismatch") < text.index("reading3")
-    assert "44 %" in text and "leaning to Right" in text and "18 mm off" in text
+    assert "44 %" in text and "it thinks: Right" in text and "18 mm off" in text
 
 
 def test_where_the_camera_only_proposes_its_verdict_is_offered_first(app, session):
@@ -173,8 +173,8 @@ def test_why_a_duel_ended_so_is_said_in_words(app, session, lang, said, big):
 @pytest.mark.parametrize(
     "lang, said",
     [
-        ("en", "a finding against whoever would get the card waits: rule on it first"),
-        ("de", "ein Befund gegen den, der die Karte bekäme, ist offen: zuerst darüber entscheiden"),
+        ("en", "a foul by whoever would get the card is still open: rule on it first"),
+        ("de", "ein Foul dessen, der die Karte bekäme, ist noch offen: zuerst darüber entscheiden"),
     ],
 )
 def test_a_card_that_waits_for_a_finding_says_so_beside_the_keys_for_both(app, session, lang, said):

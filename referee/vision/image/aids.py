@@ -24,7 +24,7 @@ EMPTY_MOVED_SHARE = measured(
 )
 OCCUPIED_SHARE = measured(0.01, "of the sheet", "by hand: with more coloured pixels a frame is not of a bare mat")
 LIGHT_CHANGED = measured(1.2, "times the empty frame's", "0.26 stops; a build's own shadow takes up to 10 %")
-CLIPPED_STEP = measured(7, "px", "for time: every so manieth pixel of the paper is looked at")
+CLIPPED_STEP = measured(7, "px", "for time: of so many of the paper's pixels one is looked at")
 OVEREXPOSED_SHARE = measured(0.5, "of the paper's pixels", "by hand: beyond it the paper's white is a guess")
 WARMER_RATIO = measured(
     1.12, "red over blue, times the empty frame's", "white balance drifts by up to 7 % from frame to frame"

@@ -10,7 +10,7 @@ from typing import Any
 import flask
 from flask.typing import ResponseReturnValue
 
-from cards.sentences import say, sentence
+from cards.sentences import say, sentence, word
 from referee.devices.ports import Clock
 from referee.errors import IllegalCommand, RefereeError
 from referee.games.core import GameCommand
@@ -20,7 +20,7 @@ from referee.session.game_table import GameTable
 from referee.vision.image.files import picture_of
 from referee.web.base_app import SECRET_FILE, TablelessSession, base_app, kept_secret
 from referee.web.games.forms import form_of, read_form, shown_look
-from referee.web.i18n.games import card, command_sentence
+from referee.web.i18n.games import command_sentence
 from referee.web.i18n.texts import translate
 from referee.web.pages import login
 from referee.web.security import public
@@ -65,7 +65,7 @@ def _words() -> dict[str, Any]:
     lang = flask.g.lang
     return {
         "said": lambda command, players: command_sentence(lang, command, players),
-        "card": lambda name: card(lang, str(name)),
+        "card": lambda name: word(lang, "game.card", str(name)),
     }
 
 

@@ -19,6 +19,8 @@ EXTENSION, SPEC = "referee.tournament.v1", "referee tournament export, version 1
 
 def to_wcif(state: Tournament) -> dict[str, Any]:
     """The tournament as a dictionary. Players are numbered from 1 there (``registrantId``)."""
+    room = {"color": "#000000", "activities": [], "extensions": []}
+    rooms = [{"id": n, "name": table} | room for n, table in enumerate(state.tables, 1)]
     return {
         "formatVersion": "1.1.1",
         "id": state.id,
@@ -29,7 +31,7 @@ def to_wcif(state: Tournament) -> dict[str, Any]:
         "schedule": {
             "startDate": state.created_at[:10],
             "numberOfDays": 1,
-            "venues": [{"id": 1, "name": state.name, "rooms": [_room(n, t) for n, t in enumerate(state.tables, 1)]}],
+            "venues": [{"id": 1, "name": state.name, "rooms": rooms}],
         },
         "extensions": [{"id": EXTENSION, "specUrl": SPEC, "data": _games(state)}],
     }
@@ -48,10 +50,6 @@ def _person(n: int, state: Tournament) -> dict[str, Any]:
         "personalBests": [],
         "extensions": [],
     }
-
-
-def _room(n: int, table: str) -> dict[str, Any]:
-    return {"id": n, "name": table, "color": "#000000", "activities": [], "extensions": []}
 
 
 def _games(state: Tournament) -> dict[str, Any]:

@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from referee.web.i18n.texts import catalogue, translate
+from cards.sentences import word
+from referee.web.i18n.texts import translate
 
 NAMED = ("seat", "victim")
 """Fields that hold a seat: the player's name is said."""
@@ -21,11 +22,5 @@ def _filled(lang: str, name: str, value: Any, players: Sequence[str]) -> str:
     if isinstance(value, bool):
         return translate(lang, f"game.{name}.yes") if value else ""
     if isinstance(value, list | tuple):
-        return " ".join(card(lang, str(part)) for part in value) or "–"
-    return card(lang, str(value))
-
-
-def card(lang: str, name: str) -> str:
-    """A card's name; a number is its own."""
-    key = f"game.card.{name}"
-    return translate(lang, key) if key in catalogue(lang) else name
+        return " ".join(word(lang, "game.card", str(part)) for part in value) or "–"
+    return word(lang, "game.card", str(value))

@@ -13,9 +13,8 @@ from markupsafe import Markup
 from cards.sentences import LANGUAGES, WRITTEN, fill, localized_number, say, table
 from referee.match.duel import stop_time
 
-__all__ = ["FALLBACK", "LANGUAGES", "catalogue", "markup", "number", "tools", "translate"]
+__all__ = ["LANGUAGES", "WRITTEN", "catalogue", "markup", "number", "tools", "translate"]
 
-FALLBACK = WRITTEN
 NAMES = ("color.", "shape.", "piece", "game.card.")
 """How the keys of the words for pieces and cards begin."""
 
@@ -35,8 +34,21 @@ def catalogue(language: str) -> dict[str, str]:
 
 def translate(language: str, key: str, /, **values: object) -> str:
     """The text of ``key``, ``{name}`` filled in. A key in no catalogue comes back as it is."""
-    text = catalogue(language).get(key) or catalogue(FALLBACK).get(key) or key
+    text = catalogue(language).get(key) or catalogue(WRITTEN).get(key) or key
     return fill(text, values, language) if values else text
+
+
+@cache
+def _offered() -> dict[str, str]:
+    """Key of each reason and foul that the console offers, by its words in every language."""
+    offered = ((text, key) for lang in LANGUAGES for key, text in catalogue(lang).items())
+    return {text: key for text, key in offered if key.startswith(("chipwhy.", "foul."))}
+
+
+def _say(language: str, message: Any) -> str:
+    """As ``say``; a reason that the console offered is said in this language too, whoever picked it in another."""
+    key = _offered().get(message) if isinstance(message, str) else None
+    return translate(language, key) if key else say(language, message)
 
 
 def number(language: str, value: float, digits: int | None = None) -> str:
@@ -51,7 +63,7 @@ def tools(language: str) -> dict[str, Any]:
         "t": partial(translate, language),
         "num": partial(number, language),
         "stop_time": lambda *time: localized_number(language, stop_time(*time)),
-        "say": partial(say, language),
+        "say": partial(_say, language),
         "lang": language,
     }
 
