@@ -139,7 +139,7 @@ def test_a_practice_in_a_browser_by_keys(browser, server, practice, pictures):
     expect(page.locator(".target.large")).to_be_visible()
     expect(page.locator("#countdown")).to_be_hidden()
     page.locator("body").press("1")
-    expect(page.locator(".stage")).to_contain_text("The camera looks")
+    expect(page.locator(".stage")).to_contain_text("Checking the build")
     page.locator("body").press("1")
     expect(page.locator(".stage")).to_contain_text("given up before")
     page.locator("body").press("n")
