@@ -21,26 +21,24 @@ from calibration.mat import FIELD, MatPose, Mats
 from calibration.palette import Palette, color_features, drifted_palette, learn_palette, learn_wear, nominal_palette
 from calibration.quality import clipped_pixels
 from cards.build import Build
-from cards.card import Card, Kind
+from cards.card import Card
 from cards.law import TOLERANCES, Tolerances
 from cards.pieces import PieceSet
 from cards.sentences import sentence
 from referee.match.verdict import Verdict
 from referee.vision.image.aids import believed_mats, gray_of, light_alarms, moved, occupied, shown_apart
-from referee.vision.image.elsewhere import Picture, pieces_elsewhere
 from referee.vision.image.evidence import Evidence, foreground, gather_evidence, paper_white
 from referee.vision.image.view import ZoneView, zone_view
 from referee.vision.measured import measured
-from referee.vision.render.solids import piece_tags
-from referee.vision.search.canvas import Canvas, Reading, canvas_of, coarse_canvas, fit_of
+from referee.vision.search.canvas import Canvas, Reading, canvas_of, fit_of
 from referee.vision.search.readings import readings
 from referee.vision.search.sizes import size_factor
 from referee.vision.search.stances import Catalogue, catalogue
-from referee.vision.search.unseen import unseen_pieces
 from referee.vision.verdict.case import Case
 from referee.vision.verdict.doubts import Decision, decide
 from referee.vision.verdict.proof import proof_of
-from referee.vision.verdict.rulings import Ruled, Rulings, field_of
+from referee.vision.verdict.rulings import Rulings, field_of
+from referee.vision.verdict.shading import rescored_by_shading
 from referee.vision.verdict.visibility import size_fault, visibility_of
 
 PIECES_APART = measured(
@@ -243,12 +241,12 @@ class Observer:
             mats = self.look(frame)
             pixels = self.zones(frame, mats, field_of(card), pool.map)
             timings = {"mats": time.perf_counter() - start}
-            picture = Picture(frame, self.empty, mats, self._palette_now(pixels, pool.map))
+            palette = self._palette_now(pixels, pool.map)
             notes = self._notes(mats, pixels)
             cat = catalogued.result()
 
             def judged(zone: ZonePixels) -> tuple[Verdict, ZoneSight]:
-                return self._judged(zone, picture, Rulings(cat, card, tolerances), studied)
+                return self._judged(zone, palette, Rulings(cat, card, tolerances), studied)
 
             asked = [zone for zone in pixels if zones is None or zone.view.zone in zones]
             rows = list(pool.map(judged, asked))
@@ -320,11 +318,11 @@ class Observer:
         return self._catalogues[key]
 
     def _judged(
-        self, zone: ZonePixels, picture: Picture, rulings: Rulings, studied: Callable[[ZoneStudy], None]
+        self, zone: ZonePixels, palette: Palette, rulings: Rulings, studied: Callable[[ZoneStudy], None]
     ) -> tuple[Verdict, ZoneSight]:
-        view, card, evidence = zone.view, rulings.card, zone.evidence(picture.palette)
+        view, card, evidence = zone.view, rulings.card, zone.evidence(palette)
         canvas = canvas_of(view, evidence, rulings.cat, field_of(card))
-        hypotheses = readings(canvas, card, rulings.is_right)
+        hypotheses = rescored_by_shading(view, evidence, rulings, readings(canvas, card, rulings.is_right))
         compared = rulings.compare(hypotheses)
         build, rival = compared.best.build, compared.rival and compared.rival.build
         case = Case(
@@ -335,26 +333,11 @@ class Observer:
             visibility_of(view, evidence, self.piece_set, build, None if zone.empty is None else zone.empty.clipped),
             self.size_factor,
         )
-        if compared.ruling == "match" or case.may_lack:
-            case = dataclasses.replace(case, unseen=self._unseen(picture, view, evidence, canvas, compared.best))
         decision = decide(case, hypotheses)
         studied(ZoneStudy(view, evidence, canvas, hypotheses, decision, self.piece_set))
         return decision.verdict, ZoneSight(
             view.lean(), evidence.lean(), build, compared.margin, case.fit.share, case.features, decision.doubts
         )
-
-    def _unseen(
-        self, picture: Picture, view: ZoneView, evidence: Evidence, canvas: Canvas, ahead: Ruled
-    ) -> Mapping[Kind, float]:
-        """The pieces of the set that may stand in the field unseen; see ``unseen_pieces``."""
-        pieces, reading = (*ahead.build.pieces, *ahead.build.loose), ahead.reading
-
-        def elsewhere() -> np.ndarray:
-            understood = piece_tags(view, self.piece_set, pieces) >= 0
-            return pieces_elsewhere(picture, view, evidence.white, self.piece_set, understood)
-
-        lying = picture.is_nearest(view.pose, reading.loose[:, 1:3])
-        return unseen_pieces(coarse_canvas(canvas), reading, lying, elsewhere)
 
 
 def sheet_white(view: ZoneView, image: np.ndarray) -> np.ndarray:

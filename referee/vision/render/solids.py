@@ -3,6 +3,7 @@
 ``referee.kernels.polygons`` draws them: a build of ten pieces in well under a millisecond.
 """
 
+import dataclasses
 import math
 from collections.abc import Sequence
 from functools import lru_cache
@@ -11,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cards.build import Piece, shape_of
-from cards.pieces import PieceSet, Pose, Shape
+from cards.pieces import Kind, PieceSet, Pose, Shape
 from referee.kernels.polygons import draw_solid
 from referee.vision.image.view import ZoneView
 
@@ -23,6 +24,9 @@ PLAIN_CORNERS, ARC_STEP = 8, 1.5
 
 FACES = 64
 """More than any drawn solid has faces, and any of its faces corners."""
+
+FILLED: dict[Kind, Kind] = {"bridge": "box", "crescent": "half_disc"}
+"""Kinds with an arch, and what they are without it."""
 
 
 class Solid(NamedTuple):
@@ -111,9 +115,17 @@ def face_tags(view: ZoneView, piece_set: PieceSet, pieces: Sequence[Piece]) -> n
     return _tags(view, [shape_of(piece_set, p) for p in pieces], pieces, FACES)
 
 
-def _tags(view: ZoneView, shapes: Sequence[Shape], pieces: Sequence[Piece], faces: int) -> np.ndarray:
+def arch_tags(view: ZoneView, piece_set: PieceSet, pieces: Sequence[Piece]) -> np.ndarray:
+    """(h, w) int32: of what piece each pixel would show something if its arches were filled, -1 for none."""
+    shapes = [shape_of(piece_set, p) for p in pieces]
+    filled = [dataclasses.replace(s, kind=FILLED[s.kind], opening=0.0) if s.kind in FILLED else None for s in shapes]
+    return _tags(view, filled, pieces, 0)
+
+
+def _tags(view: ZoneView, shapes: Sequence[Shape | None], pieces: Sequence[Piece], faces: int) -> np.ndarray:
     buffer = z_buffer(view.image.shape[:2])
     for i, (shape, p) in enumerate(zip(shapes, pieces, strict=True)):
-        at = float(p.x), float(p.y), float(p.z), math.radians(p.yaw)
-        draw_solid(solid(shape, p.pose), at, view.camera, view.matrix, buffer, i, faces)
+        if shape is not None:
+            at = float(p.x), float(p.y), float(p.z), math.radians(p.yaw)
+            draw_solid(solid(shape, p.pose), at, view.camera, view.matrix, buffer, i, faces)
     return buffer.tags

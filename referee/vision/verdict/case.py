@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -45,8 +45,7 @@ AS_CARD_REASON = because("as_card")
 class Case:
     """What a ruling rests on: the readings ``compared``, how well the one ahead accounts for the picture (``fit``), how
     far the pixels by themselves show it (``proof``), what the picture allows to be told (``visibility``), and the
-    pieces' lengths as times the piece file's (``size_factor``), and which pieces of the set may stand in the field
-    ``unseen``, by the nats that they win there."""
+    pieces' lengths as times the piece file's (``size_factor``)."""
 
     rulings: Rulings
     compared: Comparison
@@ -54,7 +53,6 @@ class Case:
     proof: Proof
     visibility: Visibility
     size_factor: float = 1.0
-    unseen: Mapping[Kind, float] = field(default_factory=dict)
 
     @property
     def best(self) -> Ruled:

@@ -191,16 +191,6 @@ def _unseen_colour(case: Case, _: float) -> Reason | None:
     return _doubted(case, "unseen_colour", colors=list(colors)) if colors else None
 
 
-def _out_of_sight(case: Case, _: float) -> Reason | None:
-    """A piece of the set is seen nowhere and fits unseen into the field: one too many, or the one that lacks."""
-    wanted = case.card.lacking(kinds_of(case.best.build))
-    kinds = [k for k in case.unseen if case.compared.ruling == "match" or (case.may_lack and wanted(k))]
-    if not kinds:
-        return None
-    shape, color = max(kinds, key=lambda k: case.unseen[k])
-    return _doubted(case, "out_of_sight", piece={"color": color, "shape": shape})
-
-
 def _lacking_covered(case: Case, least: float) -> Reason | None:
     """Something unknown touches the build that may be what lacks."""
     return _doubted(case, "covered") if case.may_lack and case.proof.unexplained_area >= least else None
@@ -287,7 +277,6 @@ DOUBTS = (
     Doubt("no_colour", BOTH_RULINGS, _no_colour, LEAST_COLOUR, "test_a_gray_picture_has_no_colour"),
     Doubt("unknown_object", BOTH_RULINGS, _unknown_object, 0.0, "test_a_phone_withholds_a_verdict_and_is_marked"),
     Doubt("unseen_colour", MISMATCH, _unseen_colour, 0.0, "test_a_white_piece_may_stand_unseen_on_the_paper"),
-    Doubt("out_of_sight", BOTH_RULINGS, _out_of_sight, 0.0, "test_a_piece_out_of_sight_may_be_in_the_build"),
     Doubt("lacking_covered", MISMATCH, _lacking_covered, UNKNOWN_PIECES, "test_what_lacks_may_be_covered"),
     Doubt("covered", MISMATCH, _covered, COVERING, "test_what_lacks_may_be_covered"),
     Doubt("hardly_shown", MISMATCH, _hardly_shown, LEAST_SHOWN, "test_what_pixels_do_not_show_is_not_ruled"),
