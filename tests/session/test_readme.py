@@ -1,4 +1,4 @@
-"""Every command of the README is run here, as it stands but for what a test cannot have (``IN_TEST``)."""
+"""Every command of the README and of the pages it leads to is run here, but for what a test cannot have."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from referee.simulator.table import TableSim, World
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGES = re.findall(r"\]\((referee/\w+/README\.md)\)", README)
 PIECES = builtin_piece_set()
 REFEREE = [sys.executable, "-c", "from referee.cli import main; main()"]
 
@@ -69,7 +70,7 @@ STATUS = {"referee box check": 2, "referee box flash --port /dev/ttyACM0": 2}
 
 
 def commands():
-    text = README
+    text = "\n".join([README, *((ROOT / page).read_text(encoding="utf-8") for page in dict.fromkeys(PAGES))])
     blocks = re.findall(r"^ *```sh\n(.*?)^ *```", text, re.M | re.S)
     lines = [line.split("#")[0].strip() for block in blocks for line in block.splitlines()]
     inline = re.findall(r"`(referee run --rules [^`]+)`", text)
