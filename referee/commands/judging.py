@@ -75,13 +75,13 @@ def _observer(piece_set: PieceSet, frames: list[np.ndarray], asked: JudgeOptions
     observer = Observer(piece_set, camera, known, bare)
     if asked.colors and not asked.palette:
         try:
-            learn(observer, asked.colors)
+            learn_from_picture(observer, asked.colors)
         except FewPieces as doubt:  # an aid that does not fit is left out, and said so
             observer.left_out = (f"{doubt}; left out",)
     return observer
 
 
-def learn(observer: Observer, colors: Path) -> Palette:
+def learn_from_picture(observer: Observer, colors: Path) -> Palette:
     """Have the observer learn the pieces' colours and sizes from a picture. Raises CannotSee, BadCamera, FewPieces."""
     picture = read_picture(colors)
     try:
@@ -134,7 +134,7 @@ def colors(image: Path, pieces: str, camera_file: Path | None, output: Path) -> 
     """Learn what the pieces' colours look like, and write it."""
     piece_set = named_piece_set(pieces)
     observer = Observer(piece_set, load_camera(camera_file) if camera_file else None)
-    palette = learn(observer, image)
+    palette = learn_from_picture(observer, image)
     _saved(save_palette, palette, output)
     for name, pixels in zip(palette.names, palette.learnt, strict=True):
         few = "" if pixels > PRIOR_PIXELS else ", too few: nearly the nominal colour"

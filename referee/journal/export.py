@@ -13,7 +13,7 @@ from referee.journal.journal import Journal
 from referee.journal.page import Table, csv_text, page
 from referee.match.duel import Duel, stop_time
 from referee.match.evolve import fold
-from referee.match.state import SEEN_PHASES, MatchState, public_match
+from referee.match.state import CARD_SHOWN_PHASES, MatchState, public_match
 
 
 def match_listing(journal: Journal) -> list[str]:
@@ -105,7 +105,7 @@ def result_text(state: MatchState) -> str:
 def _witness(state: MatchState, entries: Sequence[Entry]) -> str:
     """The last lines of a sheet. No hash while a card is hidden: who has the one before could try all cards on it."""
     head = f"Begun {state.created_at}, deck {state.deck_name}, mode {state.mode}. {seed_line(state.to_json())}"
-    hidden = state.card_id and state.phase not in SEEN_PHASES
+    hidden = state.card_id and state.phase not in CARD_SHOWN_PHASES
     return f"{head}{len(entries)} events" + ("" if hidden else f", last hash {entries[-1].hash}")
 
 

@@ -35,7 +35,7 @@ cdef struct Three:  # planes along a row: inverse depth is slope * column + star
 
 cdef void take_plane(Plane *plane, float row, Columns *slope, Columns *start) noexcept nogil
 cdef Three three_of(Plane *planes, i64 first, i64 count, i64 row) noexcept nogil
-cdef Columns depth_of(Three *three, i64 column) noexcept nogil
+cdef Columns inverse_depth_of(Three *three, i64 column) noexcept nogil
 cdef void take_surface(Plane *planes, i64 count, i64 row, i64 low, i64 high, float *out) noexcept nogil
 cdef Mask wins(Columns depth, float *near, i64 column, i64 high) noexcept nogil
 cdef Won weigh_part(float *gain, float *sums, View *view) noexcept nogil

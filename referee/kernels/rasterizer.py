@@ -34,7 +34,7 @@ def three_of(planes, first, count, row):
     return three
 
 
-def depth_of(three, column):
+def inverse_depth_of(three, column):
     """The least inverse depth of three planes, in a block of columns."""
     at = numbered(column)
     two = least(plus(times(three.slope_a, at), three.start_a), plus(times(three.slope_b, at), three.start_b))
@@ -46,7 +46,7 @@ def take_surface(planes, count, row, low, high, out):
     for first in range(0, count, 3):
         three = three_of(planes, first, count, row)
         for column in range(low, high + 1, 8):
-            depth = depth_of(cython.address(three), column)
+            depth = inverse_depth_of(cython.address(three), column)
             if first > 0:
                 depth = least(load(out + column), depth)
             store(out + column, depth)
@@ -81,7 +81,7 @@ def weigh_part(gain, sums, view):
         if planes > 3:
             take_surface(view.planes, planes, row, begin, end, view.own)
         for column in range(begin, end + 1, 8):
-            depth = load(view.own + column) if planes > 3 else depth_of(cython.address(three), column)
+            depth = load(view.own + column) if planes > 3 else inverse_depth_of(cython.address(three), column)
             where = wins(depth, near, column, end)
             won = plus(won, only(where, minus(load(more + column), load(gained + column))))
             pixels = counted(pixels, where)
@@ -102,7 +102,7 @@ def draw_part(gain, view):
         if planes > 3:
             take_surface(view.planes, planes, row, low, high, view.own)
         for column in range(low, high + 1, 8):
-            depth = load(view.own + column) if planes > 3 else depth_of(cython.address(three), column)
+            depth = load(view.own + column) if planes > 3 else inverse_depth_of(cython.address(three), column)
             claim, had = load(more + column), load(gained + column)
             where = wins(depth, near, column, high)
             won = plus(won, only(where, minus(claim, had)))

@@ -15,7 +15,7 @@ from referee.match.house_rules import DEFAULT_RULES, HouseRules
 from referee.match.schedule import Round, player_letter
 from referee.match.verdict import ZoneVerdict
 
-SEEN_PHASES = ("building", "stopped", "judging", "undecided", "decided", "void", "finished")
+CARD_SHOWN_PHASES = ("building", "stopped", "judging", "undecided", "decided", "void", "finished")
 """Phases in which the card may be shown: nobody sees it before the go."""
 
 MOST_UNDONE = 200
@@ -272,7 +272,7 @@ class MatchState(State):
 def public_match(match: Mapping[str, Any]) -> dict[str, Any]:
     """``MatchState.to_json()`` as anybody may know it: no card before the go, no score and no seed under review."""
     row = dict(match)
-    if match["phase"] not in SEEN_PHASES:
+    if match["phase"] not in CARD_SHOWN_PHASES:
         row |= {"card_id": None, "value": 0, "duel": dict(match["duel"]) | {"card_id": None, "value": 0, "pile": None}}
     if match["under_review"]:
         scores = match["public_scores"]

@@ -20,7 +20,7 @@ HEAD_BYTES = 1 << 16
 RECORDING_SUFFIXES = (".csv", ".png", ".json", ".yaml", ".jsonl", ".tmp")
 """What a recording consists of beside its video; a folder with anything else in it is not ours to remove."""
 
-CUT_LOST = sentence("cut_lost")
+NO_PICTURE_WRITTEN = sentence("cut_lost")
 
 
 def sweep(root: Path, index: Index | None = None) -> list[str]:
@@ -91,7 +91,7 @@ def _finished(folder: Path) -> bool:
     if video.exists():
         cut_to_whole(video)
     if not _has_pictures(video):
-        write_json(folder / META, {**attempt.meta, **truncation_record(CUT_LOST)})
+        write_json(folder / META, {**attempt.meta, **truncation_record(NO_PICTURE_WRITTEN)})
     return True
 
 

@@ -13,7 +13,7 @@ from cards.card import Card
 from cards.drawing import card_png
 from referee.devices.ports import Frame
 from referee.errors import DeviceLost
-from referee.match.state import SEEN_PHASES, MatchState
+from referee.match.state import CARD_SHOWN_PHASES, MatchState
 from referee.session.field_previews import FieldPreviews, crop_around_build, crop_around_zones
 from referee.session.ports import RunningSession
 from referee.session.verdict_pictures import VerdictPicture, VerdictPictures
@@ -131,7 +131,7 @@ class Previews(JobQueue[Callable[[], None]]):
 
     def _make_card(self) -> None:
         state = self._session.state
-        card = self._session.deck.by_id.get(state.card_id or "") if state.phase in SEEN_PHASES else None
+        card = self._session.deck.by_id.get(state.card_id or "") if state.phase in CARD_SHOWN_PHASES else None
         if card is not None and self._made.get("card", (None,))[0] != card.id:
             self._keep("card", card.id, _jpeg(card_png(card, self._session.deck, self._session.piece_set)))
 

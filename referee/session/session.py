@@ -22,7 +22,7 @@ from referee.events import Event
 from referee.match.commands import MatchCommand
 from referee.match.duel import PHASES_IN_PLAY
 from referee.match.house_rules import DEFAULT_RULES, HouseRules
-from referee.match.state import SEEN_PHASES, MatchState
+from referee.match.state import CARD_SHOWN_PHASES, MatchState
 from referee.recording import Recorder
 from referee.session.box_listener import BoxListener
 from referee.session.duel_recording import DuelRecording, Sign
@@ -174,7 +174,7 @@ class Session:
     def snapshot(self) -> dict:
         """Everything a page needs, JSON-able; waits for no command and for no store."""
         version, state = self.notifier.version, self.state
-        card = self.deck.by_id.get(state.card_id or "") if state.phase in SEEN_PHASES else None
+        card = self.deck.by_id.get(state.card_id or "") if state.phase in CARD_SHOWN_PHASES else None
         return {
             "version": version,
             "simulated": self.simulated,

@@ -23,7 +23,7 @@ from referee.devices.ports import Frame, SystemClock
 from referee.recording import Budget, Recorder, load_attempt
 from referee.recording.errors import BadAttempt
 from referee.recording.folder import find_attempts
-from referee.recording.sweep import CUT_LOST
+from referee.recording.sweep import NO_PICTURE_WRITTEN
 from referee.recording.video import read_video
 
 LIFE_S = 1.2
@@ -73,7 +73,7 @@ def look(root: Path) -> dict:
     for folder in sorted(names):
         attempt, left = load_attempt(folder), [p.name for p in folder.glob("*.tmp")]
         faults += [f"{folder.name}: {name} is left" for name in left]
-        if attempt.cut_short == CUT_LOST:
+        if attempt.cut_short == NO_PICTURE_WRITTEN:
             lost += 1
             continue
         plays = last_second(folder)

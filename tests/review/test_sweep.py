@@ -16,7 +16,7 @@ from referee.recording import Budget, Recorder, load_attempt
 from referee.recording.folder import find_attempts
 from referee.recording.index import Index
 from referee.recording.retention import make_room
-from referee.recording.sweep import CUT_LOST, NO_RECORD, sweep
+from referee.recording.sweep import NO_PICTURE_WRITTEN, NO_RECORD, sweep
 from referee.recording.video import cut_clip, read_video
 from referee.recording.writer import UNFINISHED
 
@@ -48,7 +48,11 @@ def test_a_video_without_a_picture_is_listed_as_lost_and_one_without_a_record_ge
     folder(tmp_path, "m-002", {"attempt.json": unfinished()})
     folder(tmp_path, "m-003", {"video.mp4": b"\0\0\0\x08moof\0\0\0\x08mdat"})
     sweep(tmp_path)
-    assert [load_attempt(tmp_path / f"m-00{n}").cut_short for n in (1, 2, 3)] == [CUT_LOST, CUT_LOST, NO_RECORD]
+    assert [load_attempt(tmp_path / f"m-00{n}").cut_short for n in (1, 2, 3)] == [
+        NO_PICTURE_WRITTEN,
+        NO_PICTURE_WRITTEN,
+        NO_RECORD,
+    ]
 
 
 def test_a_folder_says_what_it_is_from_its_first_instant(tmp_path, monkeypatch):

@@ -158,7 +158,7 @@ def test_thin_evidence_is_an_alarm_on_the_console_before_the_recording_is_closed
         begin_duel(session)
         session.press("A")
         until(lambda: session.state.phase == "decided")
-        until(lambda: any("thin evidence" in str(alarm) for alarm in session.snapshot()["alarms"]))
+        until(lambda: any("few pictures around the Stop" in str(alarm) for alarm in session.snapshot()["alarms"]))
         assert session.recording.recorder.status()["recording"]
 
 

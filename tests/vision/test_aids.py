@@ -153,7 +153,7 @@ def test_a_shadow_over_the_sheet_alone_does_not_fill_the_lit_room_with_pieces(ri
 
 def test_colours_are_not_learnt_from_a_picture_of_builds(rig, bare, built):
     observer = Observer(rig.piece_set, rig.camera, empty=bare)
-    with pytest.raises(FewPieces, match="every piece of a player standing apart"):
+    with pytest.raises(FewPieces, match="every piece of one player standing apart"):
         observer.learn_colors(built)
     assert observer.palette is None
     standing = spread_set(rig.piece_set)

@@ -8,7 +8,7 @@ import flask
 
 from referee.match.commands import MODES
 from referee.match.progress import played_again
-from referee.match.state import SEEN_PHASES, MatchState
+from referee.match.state import CARD_SHOWN_PHASES, MatchState
 from referee.session.session import Session
 from referee.web import actions, console_views, views
 from referee.web.board_views import Say, plural_text
@@ -30,7 +30,7 @@ def _values(session: Session, t: Say) -> dict[str, Any]:
     values |= {"chips": _chips(session), "names": [], "active": [], "people_commands": [], "open_match": "", "undo": ""}
     if not match or match["phase"] == "new":
         return values
-    shown = match["phase"] in SEEN_PHASES
+    shown = match["phase"] in CARD_SHOWN_PHASES
     face = session.deck.by_id.get(match["card_id"] or "") if shown else None
     return (
         values
