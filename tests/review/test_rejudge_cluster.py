@@ -52,7 +52,7 @@ def cluster(tmp_path, monkeypatch):
         )
         for n in range(2)
     ]
-    wait_for(card.exists)
+    wait_for(lambda: card.exists() and card.read_text().rstrip().endswith("}"))  # it is there before it is written
     address = json.loads(card.read_text())["address"]
     ready = f"c = Client({address!r}); c.wait_for_workers(2, timeout=60); c.run(__import__, 'referee.review.parcel')"
     both = f"from distributed import Client; {ready}"

@@ -260,7 +260,7 @@ def test_the_halls_pages_are_accessible_live_and_work_by_keys(tmp_path, browser,
         made.steps(40)
         expect(page.locator("[data-part=head]")).to_contain_text(made.hall.director.state.name)
         page.goto(server.url + "referee")
-        page.locator("input[name=name]").first.focus()
+        page.locator("input[name=player]").first.focus()
         page.keyboard.type("Zoe")
         page.keyboard.press("Enter")
         late = form == "groups"

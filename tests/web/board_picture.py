@@ -1,4 +1,4 @@
-"""Makes the README's picture of the board anew: ``python tests/web/board_picture.py``.
+"""Makes the README's still pictures anew, of the rig, board, console and phone: ``python tests/web/board_picture.py``.
 
 The board of this version, in a browser, over a match that is always the same: players, card, builds, clock and
 camera picture are fixed, the real observer judges. Beside the picture stands a hash of what the board says and where
@@ -20,7 +20,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.append(str(Path(__file__).parents[1] / "session"))
 
-from browser import PROJECTOR, chromium
+from browser import PHONE, PROJECTOR, chromium
 from fake_session import FakeClock, FakeSession
 from playwright.sync_api import Browser
 from scenes import building
@@ -40,6 +40,8 @@ COMMAND = "python tests/web/board_picture.py"
 SEED, SEATING, CARD = 7, "beside", "L38"
 QUALITY = 70
 """Of the JPEG: the picture stays below 200 kB."""
+
+RIG_PX, LAPTOP, SETTLED_MS = (960, 540), {"width": 1366, "height": 768}, 1500
 
 GRID_PX = 4
 SCALE_MM = 10
@@ -125,14 +127,32 @@ def board(browser: Browser, take: Path | None = None) -> list[list]:
         server.close()
 
 
+def take_others(browser: Browser) -> None:
+    """Write what the camera saw, the console on a laptop and the board on a phone, beside the board's picture."""
+    session = JudgedSession()
+    small = cv2.resize(session.frame, RIG_PX, interpolation=cv2.INTER_AREA)
+    cv2.imwrite(str(PICTURE.with_name("rig.jpg")), small, [cv2.IMWRITE_JPEG_QUALITY, QUALITY])
+    server = serve(create_app(session), "127.0.0.1", 0)
+    try:
+        for name, path, size in (("console", "referee", LAPTOP), ("phone", "", PHONE)):
+            page = browser.new_context(viewport=size, locale="en-GB", reduced_motion="reduce").new_page()
+            page.goto(server.url + path)
+            page.wait_for_timeout(SETTLED_MS)  # pictures in closed dialogs are never drawn
+            page.screenshot(path=PICTURE.with_name(f"{name}.jpg"), type="jpeg", quality=QUALITY)
+            page.context.close()
+    finally:
+        server.close()
+
+
 def layout(rows: list[list]) -> str:
     """The hash of the board's texts and boxes."""
     return hashlib.sha256(json.dumps(rows, ensure_ascii=False).encode()).hexdigest()
 
 
 def main() -> None:
-    """Write the picture and its hash."""
+    """Write the pictures and the board's hash."""
     with chromium() as browser:
+        take_others(browser)
         HASH.write_text(f"{layout(board(browser, PICTURE))}\n", encoding="utf-8")
     print(f"{PICTURE.name}: {PICTURE.stat().st_size >> 10} kB")
 
