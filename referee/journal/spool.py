@@ -153,7 +153,7 @@ class SpooledJournal:
             return told, not self._waiting and self._caught_up
 
     def close(self) -> None:
-        """Give the server what it takes within CLOSING_S, and let it go."""
+        """Give the server what it takes within CLOSING_WAIT_S, and let it go."""
         with self._lock:
             self._lock.wait_for(lambda: not self._waiting or self._fault, CLOSING_WAIT_S)
             self._closing = True

@@ -229,7 +229,7 @@ class Recorder:
     def _tell_thin(self, take: AttemptWriter) -> None:
         """Say at once that a Stop's evidence is thin, while people can still be asked; take it back where what came
         later mends it."""
-        said = sentence("recording_thin", name=take.folder.name)
+        said = sentence("recording_thin")
         if take.thin():
             self.problem = said
         elif self.problem == said:
