@@ -18,7 +18,7 @@ from cards.pieces import PieceSet
 from referee.devices.ports import Clock
 from referee.errors import IllegalCommand, RefereeError
 from referee.events import Event
-from referee.match.commands import HumanRuling, VoidDuel
+from referee.match.commands import FoulRuling, HumanRuling, VoidDuel
 from referee.match.practice import Practice, PracticeResult
 from referee.match.state import MatchState
 from referee.session.box_listener import NEXT_STEP
@@ -159,9 +159,12 @@ class Operator(Background):
         return self._duels is not None and state.phase == "decided" and len(decided) >= self._duels
 
     def _rule(self, state: MatchState) -> None:
-        """Look at the table and rule, as a human does where the camera cannot tell."""
+        """Look at the table and rule, as a human does where the camera cannot tell. Nobody at it has done a foul."""
         if state.card_id is None:
             return
+        for index, foul in enumerate(state.fouls):
+            if foul.open:
+                self._session.command(FoulRuling(index, "none", REFEREE, "no foul at the table"))
         card = self._session.deck.card(state.card_id)
         for zone in state.duel.callers:
             if state.duel.rulings.get(zone) in (None, "undecided") and self._session.state.can(HumanRuling):

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from referee.errors import DeviceLost, IllegalCommand
-from referee.match.commands import DrawCard, HumanRuling, NextDuel, Ready, WaiveFields
+from referee.match.commands import DrawCard, Foul, HumanRuling, NextDuel, Ready, WaiveFields
+from referee.match.foul import FoulProposal
 from referee.simulator.meshes import place_piece
 from referee.simulator.table import Hand, World
 
@@ -39,6 +40,23 @@ def test_a_press_on_the_box_is_judged_and_awards_the_card(at_table, until):
         assert abs(state.duel.presses[0].elapsed_s - 3.0) < 0.5
         right = state.verdicts["A"].ruling == "match"
         assert state.award == ("Ann" if right else "Ben", 1)
+
+
+def test_the_simulated_operator_rules_on_a_finding_that_holds_the_award_up(at_table):
+    """Once it waited for ever: it ruled on builds that the camera had left open, and none was."""
+    seen = FoulProposal("came_together", "A", 1.0, 1.0)
+    with at_table() as (session, rig):
+        session.create_match(PAIR, seed=5)
+        session.listen(
+            lambda state, events: [
+                session.attempt(Foul(state.seats["A"], "seen", "camera", seen=seen)) for e in events if e.kind == "stop"
+            ]
+        )
+        with rig.played(session, 1, False) as done:
+            assert done.wait(40)
+        (foul,) = session.state.fouls
+        assert (foul.sanction, foul.ruled_by) == ("none", "simulated referee")
+        assert session.state.history[0].award
 
 
 def test_the_go_carries_the_boxs_time_and_needs_its_phase(at_table):
