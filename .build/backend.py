@@ -8,6 +8,7 @@ import os
 import runpy
 import shlex
 import shutil
+import subprocess
 import sys
 import sysconfig
 import tempfile
@@ -92,20 +93,41 @@ def _extensions(scratch):
     return modules + [setuptools.Extension(name, m.sources, **build) for name, m in zip(named, again, strict=True)]
 
 
+def _commit():
+    """``+g`` and the commit that a wheel is built from, as a version's local part; '' outside a checkout."""
+    try:
+        git = ["git", "describe", "--always", "--exclude=*", "--dirty=.dirty"]
+        done = subprocess.run(git, capture_output=True, text=True) if Path(".git").exists() else None
+    except OSError:
+        done = None
+    return f"+g{done.stdout.strip()}" if done and done.returncode == 0 else ""
+
+
 class _Backend(build_meta._BuildMetaBackend):
+    def local_version(self):
+        return ""
+
     def run_setup(self, setup_script="setup.py"):
+        named = {"egg_info": {"tag_build": self.local_version()}}
         if not {"bdist_wheel", "editable_wheel"} & set(sys.argv):
-            return setuptools.setup()
+            return setuptools.setup(options=named)
         _choose_compilers()
         with tempfile.TemporaryDirectory() as scratch:
             try:
-                setuptools.setup(ext_modules=_extensions(scratch), options={"build": {"build_base": scratch}})
+                named["build"] = {"build_base": scratch}
+                setuptools.setup(ext_modules=_extensions(scratch), options=named)
             except (SystemExit, Exception) as error:
                 raise SystemExit(f"referee's compiled loops were not built ({error}): {ADVICE}") from error
 
 
-_backend = _Backend()
-build_wheel, build_editable, build_sdist = _backend.build_wheel, _backend.build_editable, _backend.build_sdist
+class _WheelBackend(_Backend):
+    def local_version(self):
+        return _commit()
+
+
+_backend, _wheels = _Backend(), _WheelBackend()
+build_editable, build_sdist = _backend.build_editable, _backend.build_sdist
+build_wheel, prepare_metadata_for_build_wheel = _wheels.build_wheel, _wheels.prepare_metadata_for_build_wheel
 
 
 def get_requires_for_build_wheel(config_settings=None):

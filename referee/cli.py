@@ -1,7 +1,10 @@
 """The composition root: `referee …`. Subcommands load when called, so that `--help` is quick."""
 
 import importlib
+import subprocess
 import sys
+from importlib import metadata
+from pathlib import Path
 
 import click
 
@@ -14,6 +17,10 @@ COMMANDS = {
     "bench": ("bench:bench", "Judge every frame of the session folders DIR… and hold it against its truth."),
     "print": ("printing:print_", "Sheets to print at 100 %: mats, cards, colours, charuco, games."),
     "cards": ("cards:cards", "Decks: proof that each card can be built and stands, new cards, pictures."),
+    "example": (
+        "example:example",
+        "Write rendered sessions and a recorded duel, to try commands on, into the new DIR.",
+    ),
     "schedule": ("match:schedule", "Print who meets whom in a match of NUMBER players."),
     "export": ("match:export", "Write a MATCH out of the record; without MATCH, list what the record holds."),
     "journal": ("match:journal", "Check the record, or get back what a damaged one still proves."),
@@ -54,8 +61,26 @@ class _Lazy(Commands):
             formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
 
 
+def build_version() -> str:
+    """The installed version, which ends in the commit it was built from; in a checkout its version and git's word."""
+    root = Path(__file__).parents[1]
+    git = ["git", "-C", str(root), "describe", "--always", "--exclude=*", "--dirty=.dirty"]
+    try:
+        done = subprocess.run(git, capture_output=True, text=True) if (root / ".git").exists() else None
+    except OSError:  # no git here
+        done = None
+    version = metadata.version("referee")
+    return f"{version.partition('+')[0]}+g{done.stdout.strip()}" if done and done.returncode == 0 else version
+
+
+def _show_version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
+    if asked:
+        click.echo(f"referee, version {build_version()}")
+        ctx.exit()
+
+
 @click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="referee")
+@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_show_version, help="Show it.")
 def cli() -> None:
     """A camera referee for a tabletop dexterity duel."""
 

@@ -25,7 +25,7 @@ from pathlib import Path
 ROUNDS = 10
 REFEREE = [sys.executable, "-m", "referee"]
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-SESSION = Path(__file__).parent / "golden" / "sessions" / "challenge"
+SESSION = Path(__file__).parents[1] / "referee" / "example" / "sessions" / "challenge"
 DEMO = ["demo", "--no-browser", "--port", "0", "--seed", "3"]
 
 

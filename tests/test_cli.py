@@ -1,11 +1,15 @@
-"""The list of commands, shown without loading any of them."""
+"""The list of commands, shown without loading any of them; the version; the example that comes with the program."""
 
 import subprocess
 import sys
+from importlib import metadata
 
 import click
 import pytest
+from click.testing import CliRunner
 
+from referee import cli as program
+from referee.benchmark.run import sessions
 from referee.cli import COMMANDS, cli
 
 
@@ -30,3 +34,36 @@ def test_judging_loads_neither_scipys_optimisers_nor_the_dashboard_before_they_a
     program = "import sys, referee.commands.judging; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert not {"scipy.optimize", "scipy.linalg", "sqlalchemy", "flask", "reportlab", "av"} & set(done.stdout.split())
+
+
+def _git(folder, *words):
+    who = ["-c", "user.name=Ann", "-c", "user.email=ann@example.org"]
+    return subprocess.run(["git", *who, *words], cwd=folder, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def test_the_version_of_a_checkout_names_its_commit_and_says_when_files_were_changed(tmp_path, monkeypatch):
+    monkeypatch.setattr(program, "__file__", str(tmp_path / "referee" / "cli.py"))
+    (tmp_path / "referee").mkdir()
+    (tmp_path / "referee" / "cli.py").write_text("")
+    known = metadata.version("referee").partition("+")[0]
+    assert program.build_version() == metadata.version("referee")
+    _git(tmp_path, "init", "-q")
+    assert program.build_version() == metadata.version("referee")  # nothing committed: no traceback
+    _git(tmp_path, "add", ".")
+    _git(tmp_path, "commit", "-qm", "one")
+    assert program.build_version() == f"{known}+g{_git(tmp_path, 'rev-parse', '--short', 'HEAD')}"
+    (tmp_path / "referee" / "cli.py").write_text("pass\n")
+    assert program.build_version().endswith(".dirty")
+    monkeypatch.setenv("PATH", "")
+    said = CliRunner().invoke(cli, ["--version"])
+    assert said.exit_code == 0 and said.output == f"referee, version {metadata.version('referee')}\n"
+
+
+def test_the_example_is_small_and_written_once(tmp_path):
+    folder = tmp_path / "try"
+    assert CliRunner().invoke(cli, ["example", str(folder)]).exit_code == 0
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    assert sum(path.stat().st_size for path in files) <= 2_000_000
+    assert len(sessions([folder / "sessions"])) == 2 and (folder / "duel" / "video.mp4").exists()
+    again = CliRunner().invoke(cli, ["example", str(folder)])
+    assert again.exit_code == 1 and str(again.exception) == f"{folder}: File exists"

@@ -55,7 +55,7 @@ def test_each_session_has_its_line():
 
 
 def test_one_session_cannot_be_left_out():
-    alone = Path(__file__).parents[1] / "golden" / "sessions" / "village"
+    alone = Path(__file__).parents[2] / "referee" / "example" / "sessions" / "village"
     done = CliRunner().invoke(bench, [str(alone), "--leave-one-out"])
     assert done.exit_code == 2
     assert "sessions" in done.output

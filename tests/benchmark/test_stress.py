@@ -34,7 +34,7 @@ from referee.commands.bench import bench
 from referee.errors import BadImage, FewPieces
 from referee.vision.observer import Observer
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "sessions"
+GOLDEN = Path(__file__).parents[2] / "referee" / "example" / "sessions"
 CHALLENGE = GOLDEN / "challenge"
 
 

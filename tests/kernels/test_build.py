@@ -125,6 +125,16 @@ def _machine(folder, monkeypatch, *programs):
         monkeypatch.delenv(variable, raising=False)
 
 
+def test_a_wheel_is_named_after_the_commit_it_is_built_from(backend, tmp_path, monkeypatch):
+    head = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert backend["_wheels"].local_version().removesuffix(".dirty") == f"+g{head.stdout.strip()}"
+    assert backend["_backend"].local_version() == ""  # an editable installation outlives the commit
+    monkeypatch.chdir(tmp_path)
+    assert backend["_wheels"].local_version() == ""
+    (tmp_path / ".git").mkdir()
+    assert backend["_wheels"].local_version() == ""
+
+
 @pytest.mark.parametrize("programs", [["gcc", "g++"], ["clang", "clang++"], ["cc", "c++", "clang"]])
 def test_a_machine_with_a_compiler_of_its_own_fetches_none(backend, tmp_path, monkeypatch, programs):
     _machine(tmp_path, monkeypatch, *programs)

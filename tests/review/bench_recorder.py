@@ -30,7 +30,7 @@ from referee.recording.video import read_video
 from referee.review.film import observer_of
 from referee.vision.live.gate import Gate
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "attempt_collapse"
+GOLDEN = Path(__file__).parents[2] / "referee" / "example" / "duel"
 WIDTH, HEIGHT, FPS = 1280, 720, 30
 TOLD_S = 0.2
 

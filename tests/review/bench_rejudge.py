@@ -30,7 +30,7 @@ from referee.recording.video import read_video
 from referee.review.rejudge import judge_frames
 from referee.review.results import RESULTS, Results
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "attempt_collapse"
+GOLDEN = Path(__file__).parents[2] / "referee" / "example" / "duel"
 STILL_FROM = 108
 """Frames of the recording from here on show the fallen build at rest."""
 

@@ -24,7 +24,7 @@ from referee.review.options import RejudgeOptions
 from referee.review.rejudge import judge_again
 from referee.review.tracks import find_mats
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "attempt_collapse"
+GOLDEN = Path(__file__).parents[2] / "referee" / "example" / "duel"
 SHARED = Path(__file__).parents[3] / "shared" / "attempts"
 FILES = dict.fromkeys(("deck.json", "pieces.json", "camera.yaml", "palette.json", "empty.png"))
 
@@ -224,8 +224,8 @@ def test_watching_again_finds_the_fall_that_nobody_recorded(tmp_path, monkeypatc
     assert (found["award_was"], found["award_now"], found["changed"]) == ("Ann", "Ben", True)
 
 
-FOUND = {"attempt_collapse": {"A": ["fell_after_stop"]}, "collapse_501": {"A": ["fell_after_stop"]}, "right_500": {}}
-JUDGED = {"attempt_collapse": {"mismatch"}, "collapse_501": {"mismatch"}, "right_500": {"match"}}
+FOUND = {"duel": {"A": ["fell_after_stop"]}, "collapse_501": {"A": ["fell_after_stop"]}, "right_500": {}}
+JUDGED = {"duel": {"mismatch"}, "collapse_501": {"mismatch"}, "right_500": {"match"}}
 RECORDINGS = [GOLDEN, *sorted(SHARED.glob("*_50?"))]
 
 
@@ -240,7 +240,7 @@ def test_a_recording_from_outside_is_judged_by_todays_vision(folder, tmp_path):
     assert f"A: {attempt.verdicts['A']['verdict']}" in result.output
 
 
-SESSION = Path(__file__).parents[1] / "golden" / "sessions" / "challenge"
+SESSION = Path(__file__).parents[2] / "referee" / "example" / "sessions" / "challenge"
 
 
 @pytest.fixture(scope="module")

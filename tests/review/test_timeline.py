@@ -1,6 +1,6 @@
 """The time line of real pixels: pieces placed, hands, and the fall after the press, against the truth files.
 
-``tests/golden/attempt_collapse`` is the shared recording of a collapse, encoded small; the shared recordings
+``referee/example/duel`` is the shared recording of a collapse, encoded small; the shared recordings
 themselves are read as well where they are there.
 """
 
@@ -30,9 +30,9 @@ from referee.review.stop_ruling import stop_findings
 from referee.review.timeline import is_stored, pace, read_timeline, stored_timeline
 from referee.review.tracks import OTHER_LABEL, UNCHANGED_LABEL, _dim, _same
 
-GOLDEN = Path(__file__).parents[1] / "golden"
+GOLDEN = Path(__file__).parents[2] / "referee" / "example" / "duel"
 SHARED = Path(__file__).parents[3] / "shared" / "attempts"
-RECORDINGS = [GOLDEN / "attempt_collapse", *sorted(SHARED.glob("*_5*"))]
+RECORDINGS = [GOLDEN, *sorted(SHARED.glob("*_5*"))]
 WITHIN_S = 0.5
 
 
@@ -106,8 +106,8 @@ def test_hands_come_and_go_with_the_pieces(folder, told):
 
 @pytest.mark.slow
 def test_it_is_worked_out_once_and_kept_beside_the_attempt(tmp_path, monkeypatch, told):
-    folder = Path(shutil.copytree(GOLDEN / "attempt_collapse", tmp_path / "a"))
-    story = told(GOLDEN / "attempt_collapse")
+    folder = Path(shutil.copytree(GOLDEN, tmp_path / "a"))
+    story = told(GOLDEN)
     monkeypatch.setattr("referee.review.timeline.read_timeline", lambda attempt, tick: story)
     first = stored_timeline(load_attempt(folder))
     monkeypatch.setattr("referee.review.timeline.read_timeline", None)
@@ -116,7 +116,7 @@ def test_it_is_worked_out_once_and_kept_beside_the_attempt(tmp_path, monkeypatch
 
 @pytest.mark.parametrize("words", [[], ["--json"]])
 def test_the_command_tells_what_happened_and_each_players_pace(tmp_path, monkeypatch, words):
-    folder = Path(shutil.copytree(GOLDEN / "attempt_collapse", tmp_path / "a"))
+    folder = Path(shutil.copytree(GOLDEN, tmp_path / "a"))
     meta = json.loads((folder / "attempt.json").read_text()) | {"players": {"A": "Ann", "B": "Ben"}}
     (folder / "attempt.json").write_text(json.dumps(meta))
     story = {
@@ -228,7 +228,7 @@ def test_a_recording_killed_before_its_first_frame_has_no_time_line_and_says_so(
 def test_the_command_tells_proposed_fouls_and_whose_hand_it_was(tmp_path, monkeypatch):
     """On the golden recording, whose time line is given."""
     folder = tmp_path / "one"
-    shutil.copytree(Path(__file__).parents[1] / "golden" / "attempt_collapse", folder)
+    shutil.copytree(GOLDEN, folder)
     fouls = [
         {"kind": "bare_hand", "zone": "A", "culprit": "A", "seconds": 3.0, "sure": 0.9},
         {"kind": "neighbours_hand", "zone": "B", "culprit": "A", "seconds": 6.0, "sure": 1.0},

@@ -29,7 +29,7 @@ from referee.recording.retention import make_room
 from referee.recording.writer import UNFINISHED, truncation_record
 from referee.web import create_app, serve
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "attempt_collapse"
+GOLDEN = Path(__file__).parents[2] / "referee" / "example" / "duel"
 STORY = {
     "version": 1,
     "zones": {

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
-import shutil
 import signal
 import subprocess
 import sys
@@ -14,19 +12,12 @@ from pathlib import Path
 import cv2
 import pytest
 
-from calibration.camera import camera_text
-from cards.build import Build, parse_build
-from cards.deck import builtin_deck
 from cards.pieces import builtin_piece_set
-from referee.match.verdict import build_to_json
-from referee.simulator.build_plans import spread_set
-from referee.simulator.meshes import place_piece
-from referee.simulator.table import TableSim, World
+from referee.simulator.table import TableSim
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 PAGES = re.findall(r"\]\((referee/\w+/README\.md)\)", README)
-PIECES = builtin_piece_set()
 REFEREE = [sys.executable, "-c", "from referee.cli import main; main()"]
 
 IN_TEST = {
@@ -46,24 +37,20 @@ IN_TEST = {
     "referee run --rules house_rules.toml": (
         "referee run --rules house_rules.toml --camera film.avi --no-browser --port 0"
     ),
-    "referee bench devset devset2 --stress --rows rows.jsonl": (
-        "referee bench devset --stress --effects gray --every 2 --rows rows.jsonl"
+    "referee bench example/sessions --stress --rows rows.jsonl": (
+        "referee bench example/sessions --stress --effects gray --every 2 --rows rows.jsonl"
     ),
-    "referee bench devset devset2 --aids": "referee bench devset/den --aids",
-    "referee bench devset --stress --every 20": "referee bench devset --stress --every 80",
+    "referee bench example/sessions --stress --every 20": "referee bench example/sessions --stress --every 80",
     "referee box check": "referee box check --seconds 0.5",
     "referee box flash --port /dev/ttyACM0": "referee box flash --port no-such-port",
     "referee doctor": "referee doctor --camera film.avi --port 0",
-    "referee rejudge referee-data/attempts": "referee rejudge referee-data/simulated/attempts",
-    "referee attempts show referee-data/attempts": (
+    "referee attempts show referee-data/simulated/attempts": (
         "referee attempts show referee-data/simulated/attempts --no-browser --port 0"
     ),
-    "referee verify referee-data/attempts --journal referee-data/journal.db": (
-        "referee verify referee-data/simulated/attempts --journal referee-data/simulated/journal.db"
-    ),
-    "referee timeline referee-data/attempts": "referee timeline referee-data/simulated/attempts",
 }
 """README's command -> the same without a browser, a webcam, or patience."""
+
+EXAMPLE = "referee example"
 
 STATUS = {"referee box check": 2, "referee box flash --port /dev/ttyACM0": 2}
 """No box is plugged in here, and that is what it must say."""
@@ -103,20 +90,11 @@ def _shown(number):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """What a user would have at hand: photographs, a piece set, a recording, house rules."""
+    """What a user has at hand who did as the pages say first: the example; a rig's film for a webcam, house rules."""
     path = tmp_path_factory.mktemp("readme")
-    table = TableSim(PIECES, 6, seating="across")
-    card = builtin_deck().card("L01")
-    standing = [place_piece(p) for p in spread_set(PIECES)]
-    builds = {"A": card.pieces, "B": parse_build("blue cube 0 front @ 0 0 15")}
-    cv2.imwrite(str(path / "photo.jpg"), table.picture(builds))
-    cv2.imwrite(str(path / "colours.jpg"), table.render(World({"A": standing, "B": standing})))
-    (path / "pieces.json").write_text(json.dumps(PIECES.to_json()))
+    assert EXAMPLE in commands() and _run(EXAMPLE, path)[0] == 0
     (path / "house_rules.toml").write_text("tie_window_ms = 10.0\n")
-    _film(path / "film.avi", table)
-    shutil.copyfile(ROOT / "tests" / "golden" / "attempt_collapse" / "video.mp4", path / "duel.mp4")
-    for session in ("den", "hall", "attic"):
-        _dev_set(path / "devset" / session, table, card)
+    _film(path / "film.avi", TableSim(builtin_piece_set(), 6, seating="across"))
     return path
 
 
@@ -125,27 +103,6 @@ def _film(path, table):
     for number in range(15):
         writer.write(table.empty(number))
     writer.release()
-
-
-def _dev_set(path, table, card):
-    path.mkdir(parents=True)
-    cv2.imwrite(str(path / "duel_00.jpg"), table.picture({"A": card.pieces, "B": card.pieces[:1]}))
-    standing = [place_piece(p) for p in spread_set(PIECES)]
-    cv2.imwrite(str(path / "empty.jpg"), table.empty())
-    cv2.imwrite(str(path / "colours.jpg"), table.render(World({"A": standing, "B": standing})))
-    (path / "pieces.json").write_text(json.dumps(PIECES.to_json()))
-    (path / "deck.json").write_text(json.dumps(builtin_deck().to_json()))
-    (path / "camera.yaml").write_text(camera_text(table.lens.model()))
-    zones = {"A": _truth("match", card.pieces), "B": _truth("mismatch", card.pieces[:1])}
-    truth = {"frames": [{"image": "duel_00.jpg", "card": card.id, "zones": zones}]}
-    (path / "truth.json").write_text(json.dumps(truth))
-
-
-def _truth(expected, built):
-    """A zone of a truth file as the contract's dev set writes it."""
-    row = build_to_json(Build(PIECES, tuple(built)))
-    pieces = [{**p, "yaw_deg": p["yaw"], "part_of": "build"} for p in row["pieces"]]
-    return {**row, "expected": expected, "why": "", "pieces": pieces}
 
 
 def _run(command, cwd):
@@ -173,8 +130,8 @@ def _finished(process):
 @pytest.mark.parametrize("benching", [True, False], ids=["benches", "others"])
 def test_every_command_of_the_readme_works(folder, benching):
     """Benches take long and need nothing of the others: they are tried beside them, by another process."""
-    tried = [command for command in commands() if command.startswith("referee bench") == benching]
-    assert len(tried) >= (5 if benching else 30)
+    tried = [c for c in commands() if c.startswith("referee bench") == benching and c != EXAMPLE]
+    assert len(tried) >= (4 if benching else 30)
     for command in tried:
         status, said = _run(IN_TEST.get(command, command), folder)
         assert status == STATUS.get(command, 0), f"{command}\n{said}"

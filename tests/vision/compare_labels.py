@@ -33,7 +33,7 @@ from referee.vision.image.files import read_picture
 from referee.vision.image.view import ZoneView, regions, zone_view
 from referee.vision.observer import Observer
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "sessions"
+GOLDEN = Path(__file__).parents[2] / "referee" / "example" / "sessions"
 CLUSTERS, SUPERPIXELS = 12, 600
 Method = Callable[[np.ndarray, np.ndarray], np.ndarray]
 

@@ -20,7 +20,7 @@ from referee.benchmark.run import Job, Knowledge, jobs, run, run_all, sessions
 from referee.benchmark.scoring import ZoneScore, count_outcomes
 from referee.vision.image.files import read_picture
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "sessions"
+GOLDEN = Path(__file__).parents[2] / "referee" / "example" / "sessions"
 DEVSET = Path(__file__).parents[3] / "shared" / "devset"
 PROCESSES = 2
 """Verdicts of one picture already use two threads; more processes only take memory."""

@@ -17,7 +17,7 @@ from referee.vision.live.gate import Gate
 from referee.vision.live.gate_history import TOUCHING, GateHistory
 from referee.vision.observer import Observer
 
-ATTEMPT = Path(__file__).parents[1] / "golden" / "attempt_collapse"
+ATTEMPT = Path(__file__).parents[2] / "referee" / "example" / "duel"
 NEAR_S = 0.35
 
 

@@ -16,7 +16,7 @@ from calibration.still import sheet_moved, still_markers
 from referee.benchmark.effects.light import motion
 from referee.vision.image.aids import believed_mats, corners_px
 
-SESSION = Path(__file__).parents[1] / "golden" / "sessions" / "challenge"
+SESSION = Path(__file__).parents[2] / "referee" / "example" / "sessions" / "challenge"
 EMPTY = cv2.imread(str(SESSION / "empty.jpg"), cv2.IMREAD_GRAYSCALE)
 BUILT = cv2.imread(str(SESSION / "duel_01.jpg"), cv2.IMREAD_GRAYSCALE)
 LENS = load_camera(SESSION / "camera.yaml")

@@ -18,7 +18,7 @@ from referee.recording.folder import write_json
 from referee.review.timeline import CACHE, _key
 from referee.vision.verdict.case import AS_CARD_REASON
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "attempt_collapse"
+GOLDEN = Path(__file__).parents[2] / "referee" / "example" / "duel"
 STORY = {
     "version": 1,
     "zones": {

@@ -41,7 +41,7 @@ from referee.vision.live.gate import Gate
 from referee.vision.observer import Observer
 
 CLOCK = SystemClock()
-GOLDEN = Path(__file__).parents[1] / "golden" / "attempt_collapse"
+GOLDEN = Path(__file__).parents[2] / "referee" / "example" / "duel"
 VIEWERS = 100
 SECONDS = float(os.environ.get("REFEREE_LOAD_S", "20"))
 EVERY_S = 0.5
