@@ -18,17 +18,10 @@ from cards.errors import RefereeError
 from cards.kinds.layout import LayoutCard, make_layouts
 from cards.pieces import PieceSet
 from cards.stability import MISPLACEMENT_MM
-from referee.commands.named_files import named_deck, named_piece_set
+from referee.commands.named_files import PIECES, named_deck, named_piece_set, writing
 from referee.commands.options import Commands, Words
 from referee.commands.progress import Bar
 from referee.workers import end_with_parent
-
-_pieces = click.option(
-    "--pieces",
-    default="challenge",
-    show_default=True,
-    help="A piece set: a pieces.json, or the name of one that ships with the program.",
-)
 
 
 @click.group(cls=Commands)
@@ -38,7 +31,7 @@ def cards() -> None:
 
 @cards.command()
 @click.argument("deck", default="challenge80")
-@_pieces
+@PIECES
 @click.option(
     "--misplaced",
     type=float,
@@ -108,11 +101,9 @@ def _save(path: Path, picture) -> Path:
 
 
 def _write(path: Path, data: bytes) -> Path:
-    try:
+    with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
-    except OSError as error:
-        raise RefereeError(f"{path}: {error.strerror or error}") from None
     return path
 
 
@@ -121,7 +112,7 @@ def _write(path: Path, data: bytes) -> Path:
 @click.option("--n", "count", type=click.IntRange(1, 200), default=10, show_default=True, help="How many.")
 @click.option("--seed", type=int, default=1, show_default=True, help="The same seed gives the same cards.")
 @click.option("--known", default="challenge80", show_default=True, help="A deck whose layouts shall not come again.")
-@_pieces
+@PIECES
 @click.option(
     "-o",
     "--output",
@@ -149,7 +140,7 @@ def make(value: int, count: int, seed: int, known: str, pieces: str, output: Pat
 @cards.command()
 @click.argument("deck", default="challenge80")
 @click.argument("ids", nargs=-1)
-@_pieces
+@PIECES
 @click.option("--format", "kind", type=Words(["svg", "png"]), default="svg", show_default=True)
 @click.option("--px", type=click.IntRange(50, 4000), default=704, show_default=True, help="Width of a PNG.")
 @click.option(

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from cards.errors import RefereeError
+from referee.commands.named_files import writing
 
 EXAMPLE = Path(__file__).parents[1] / "example"
 
@@ -14,9 +14,6 @@ EXAMPLE = Path(__file__).parents[1] / "example"
 @click.argument("folder", metavar="DIR", default="example", type=click.Path(path_type=Path))
 def example(folder: Path) -> None:
     """Write rendered sessions and a recorded duel, to try commands on, into the new DIR."""
-    try:
+    with writing(folder):
         shutil.copytree(EXAMPLE, folder)
-    except OSError as error:
-        reason = error.strerror or "files could not be copied"  # shutil.Error lists each
-        raise RefereeError(f"{folder}: {reason}") from None
     click.echo(f"{folder}: {', '.join(sorted(p.name for p in folder.iterdir()))}")

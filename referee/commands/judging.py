@@ -18,8 +18,8 @@ from cards.card import Card
 from cards.errors import BadCard
 from cards.pieces import PieceSet
 from referee.commands.judge_options import JudgeOptions
-from referee.commands.named_files import named_deck, named_piece_set
-from referee.errors import BadCamera, BadImage, CannotSee, FewPieces, RefereeError
+from referee.commands.named_files import named_deck, named_piece_set, writing
+from referee.errors import BadCamera, BadImage, CannotSee, FewPieces
 from referee.vision.image.files import read_picture, write_picture
 from referee.vision.observer import SIZES_TOLD, Judgement, Observer, ZoneStudy
 from referee.vision.verdict.visibility import size_fault
@@ -135,7 +135,8 @@ def colors(image: Path, pieces: str, camera_file: Path | None, output: Path) -> 
     piece_set = named_piece_set(pieces)
     observer = Observer(piece_set, load_camera(camera_file) if camera_file else None)
     palette = learn_from_picture(observer, image)
-    _saved(save_palette, palette, output)
+    with writing(output):
+        save_palette(palette, output)
     for name, pixels in zip(palette.names, palette.learnt, strict=True):
         few = "" if pixels > PRIOR_PIXELS else ", too few: nearly the nominal colour"
         click.echo(f"{name}: {int(pixels)} pixels{few}")
@@ -159,7 +160,8 @@ def lens(pictures: tuple[Path, ...], output: Path) -> None:
     errors = {path: view_error_px(fit.camera, view) for path, view in seen.items()}
     for path, error in errors.items():
         click.echo(f"{path}: {error:.2f} px" + (" BAD VIEW" if error > BAD_VIEW_PX else ""))
-    _saved(save_camera, fit.camera, output)
+    with writing(output):
+        save_camera(fit.camera, output)
     good = fit.error_px <= GOOD_LENS_PX and fit.covered >= LEAST_COVERED
     click.echo(
         f"{output}: {'pass' if good else 'FAIL'}, {fit.error_px:.2f} px over {len(seen)} views, "
@@ -190,10 +192,3 @@ def rig(image: Path, camera_file: Path | None) -> None:
             click.echo(f"  {one.line()}")
     if not all(one.passed for figures in found.values() for one in figures):
         raise SystemExit(1)
-
-
-def _saved(save: Callable, value: object, output: Path) -> None:
-    try:
-        save(value, output)
-    except OSError as error:
-        raise RefereeError(f"{output}: {error.strerror or error}") from None

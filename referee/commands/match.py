@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from referee.commands.named_files import writing
 from referee.commands.options import Commands, Words, names_in
 from referee.errors import JournalDamaged, RefereeError
 from referee.journal import export as exports
@@ -86,14 +87,12 @@ def export(match_id: str | None, form: str, journal: str, out: Path | None) -> N
 
 
 def write_output(content: str, out: Path | None) -> None:
-    """Write to the file or the screen. Raises BadArgument when the file cannot be written."""
+    """Write to the file or the screen. Raises RefereeError when the file cannot be written."""
     if out is None:
         click.echo(content, nl=False)
         return
-    try:
+    with writing(out):
         out.write_text(content, encoding="utf-8")
-    except OSError as error:
-        raise BadArgument(f"{out}: {error.strerror or error}") from None
 
 
 @click.group(cls=Commands)

@@ -9,8 +9,7 @@ import click
 from calibration import ZONES
 from calibration.game_sheets import faces_pdf, plans_pdf
 from calibration.print_sheets import PAPERS, cards_pdf, charuco_pdf, colors_pdf, mats_pdf
-from cards.errors import RefereeError
-from referee.commands.named_files import named_deck, named_piece_set
+from referee.commands.named_files import PIECES, named_deck, named_piece_set, writing
 from referee.commands.options import Commands, Words
 from referee.games.catalogue import GAMES, game_named
 from referee.web.i18n.texts import LANGUAGES, translate
@@ -36,19 +35,9 @@ def _common(name: str) -> Callable:
     return add
 
 
-_pieces = click.option(
-    "--pieces",
-    default="challenge",
-    show_default=True,
-    help="A piece set: a pieces.json, or the name of one that ships with the program.",
-)
-
-
 def _write(path: Path, data: bytes) -> None:
-    try:
+    with writing(path):
         path.write_bytes(data)
-    except OSError as error:
-        raise RefereeError(f"{path}: {error.strerror or error}") from None
     click.echo(f"{path}: print at 100 %, then measure the ruler")
 
 
@@ -65,7 +54,7 @@ def mats(zones: str, paper: str, output: Path) -> None:
 
 @print_.command()
 @click.argument("deck", default="challenge80")
-@_pieces
+@PIECES
 @_common("cards")
 def cards(deck: str, pieces: str, paper: str, output: Path) -> None:
     """The cards of DECK (a file, or a built-in name), four to a page, fronts and backs in turn."""
@@ -74,7 +63,7 @@ def cards(deck: str, pieces: str, paper: str, output: Path) -> None:
 
 
 @print_.command()
-@_pieces
+@PIECES
 @_common("colors")
 def colors(pieces: str, paper: str, output: Path) -> None:
     """Where to stand every piece for the colour picture, and the set's colours."""
