@@ -46,13 +46,14 @@ def podium(match: Match) -> list[Match]:
 
 
 def best_times(match: Match) -> list[dict[str, Any]]:
-    """The fastest right Stops of the match, the fastest first."""
+    """The fastest right Stops of the match, the fastest first, with their duels' numbers."""
     found = []
     for duel in match["history"]:
         for zone in duel["callers"]:
             seconds = press_s(duel, zone)
             if seconds and duel["award"] == duel["seats"][zone] and not duel["annulled"]:
-                found.append({"player": duel["award"], "seconds": seconds, "card": duel["card_id"]})
+                row = {"player": duel["award"], "seconds": seconds, "card": duel["card_id"]}
+                found.append(row | {"number": duel["number"]})
     return sorted(found, key=lambda row: row["seconds"])[:BEST]
 
 

@@ -26,7 +26,7 @@ from referee.web.i18n.texts import translate
 MOVING = HASH.with_name("duel.webp")
 MADE_OF = HASH.with_name("duel.sha256")
 COMMAND = "python tests/web/moving_picture.py"
-DEMO = ["referee", "demo", "--no-browser", "--port", "0", "--seed", "11"]
+DEMO = [sys.executable, "-m", "referee", "demo", "--no-browser", "--port", "0", "--seed", "11"]
 BUILD, DECIDED = (translate("en", f"phase.{phase}") for phase in ("building", "decided"))
 SIZE, QUALITY = (960, 540), 50
 FRAME_MS, LAST_MS = 280, 2500

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 
 import pytest
 from fake_session import FakeSession
-from scenes import PLAYERS, building, contested, fell, finished, overruled, right, started, voided, wrong
+from scenes import PLAYERS, building, contested, fell, finished, overruled, right, started, undecided, voided, wrong
 
 from referee.core import seed_hash
-from referee.match.commands import DrawCard, NextDuel, OpenReview, Ready, RenamePlayer, Undo
+from referee.match.commands import DrawCard, HumanRuling, NextDuel, OpenReview, Ready, RenamePlayer, Undo
 from referee.web import board_views, console_views, create_app, views
 from referee.web.evening import EveningStore
 from referee.web.i18n.texts import translate
@@ -60,14 +61,15 @@ def test_one_time_for_one_stop_and_it_is_the_boxs(session):
 
 
 def verdict_line(app) -> str:
-    """The board's big sentence below the ruling, as plain text."""
-    found = re.search(r'<p class="reason reasons">(.*?)</p>', app.test_client().get("/").text)
-    return re.sub("<[^>]+>", "", found[1])
+    """What the board says beside the ruling and below it, as plain text."""
+    found = re.search(r'<strong class="finding">(.*?)</p>', app.test_client().get("/").text, re.S)
+    return " ".join(html.unescape(re.sub("<[^>]+>", "", found[1])).split())
 
 
 def test_the_board_says_first_that_the_build_fell_and_then_what_is_wrong_with_it(app, session):
     fell(session)
-    assert verdict_line(app).startswith("It fell after Stop, by itself the blue cube stands on the wrong piece")
+    said = "It fell after Stop, by itself Ben's build · card to Cem: +3 the blue cube stands on the wrong piece"
+    assert verdict_line(app).startswith(said)
 
 
 def test_what_ended_the_duel_is_the_finding_that_is_said_first(app, session):
@@ -75,7 +77,9 @@ def test_what_ended_the_duel_is_the_finding_that_is_said_first(app, session):
     session.press("A")
     session.see("A", "match", findings=("false_start", "fell_after_stop"))
     page = app.test_client().get("/").text
-    assert verdict_line(app) == "It fell after Stop, by itself" and page.count("fell after Stop") == 1
+    assert (
+        verdict_line(app).startswith("It fell after Stop, by itself Ben's build") and page.count("fell after Stop") == 1
+    )
 
 
 def test_a_finding_of_a_build_that_is_right_is_not_held_against_it(app, session):
@@ -84,6 +88,37 @@ def test_a_finding_of_a_build_that_is_right_is_not_held_against_it(app, session)
     session.press("A")
     session.see("A", "match", findings=("hand_at_stop",))
     assert session.state.award and "in the field at Stop" not in app.test_client().get("/").text
+
+
+def test_what_the_camera_cannot_tell_the_referee_decides_and_why_is_one_short_sentence(app, session):
+    building(session)
+    session.press("A")
+    session.see("A", "undecided", 0.55, [("two_readings", "the picture fits two builds about equally well: …")])
+    assert verdict_line(app) == "The referee decides Ben's build: the picture fits two different builds"
+
+
+def test_the_ruling_is_stamped_on_the_picture_once_it_stands(app, session):
+    def stamp():
+        found = re.search(r'<div class="stamp" aria-hidden="true">(.*?)</div>', app.test_client().get("/").text, re.S)
+        return found and re.sub("<[^>]+>", "", found[1]).strip()
+
+    undecided(session)
+    assert stamp() is None
+    session.command(HumanRuling("mismatch", "Eva", "it leans", "A"))
+    assert stamp() == "⚑ Cem"
+    session.command(OpenReview("Eva", "Ben protests"))
+    assert stamp() is None
+
+
+def test_a_challenge_is_one_press_and_on_record(app, session):
+    wrong(session)
+    page = app.test_client().get("/referee").text
+    pressed = re.search(r"data-do=\"OpenReview\" data-body='(.*?)' data-key=\"challengeA\"", page)
+    assert posted(app, "/api/commands/OpenReview", json.loads(pressed[1])).status_code == 200
+    opened = session.events[-1]
+    assert session.state.under_review and opened.kind == "review_opened"
+    assert opened.data["why"] == "a player challenges the verdict"
+    assert 'data-key="challengeA"' not in app.test_client().get("/referee").text
 
 
 # --- The console --------------------------------------------------------------------------------------

@@ -116,7 +116,7 @@ def test_an_ended_duel_is_overruled_by_the_same_keys_and_the_board_says_so(conte
     page.keyboard.press("a")
     page.keyboard.press("2")
     console.until(lambda: session.state.duel.decided_by == "human")
-    expect(board.locator(".ruling-human")).to_be_visible()
+    expect(board.locator(".headline .ruling-human")).to_be_visible()
     expect(board.locator(".overturned")).to_contain_text("Wrong")
 
 
@@ -223,7 +223,7 @@ def test_a_browser_that_refuses_sound_voice_wake_lock_and_full_screen_goes_on(co
     session.clock.sleep(9)
     session.press("A")
     session.see("A", "match", 0.98)
-    expect(board.locator(".verdicts .ruling-match")).to_be_visible()
+    expect(board.locator(".headline .ruling-match")).to_be_visible()
 
 
 @pytest.mark.slow

@@ -101,15 +101,15 @@ def hidden_card(console: Console, board, card: str, winner: str) -> None:
     console.phase("stopped")
     console.session.see(zone, "match")
     console.phase("decided")
-    expect(board.locator(".ruling-match")).to_be_visible()
+    expect(board.locator(".headline .ruling-match")).to_be_visible()
     expect(board.locator(".seat.won .name")).to_have_text(winner)
 
 
 def false_stop(console: Console, board, card: str, winner: str) -> None:
     """A wrong build gives the card to the other, with the fault in words and marked on the picture."""
     console.duel(card, winner, right=False)
-    expect(board.locator(".ruling-mismatch")).to_be_visible()
-    expect(board.locator(".reasons")).to_contain_text("1 blue cube missing")
+    expect(board.locator(".headline .ruling-mismatch")).to_be_visible()
+    expect(board.locator(".finding")).to_contain_text("1 blue cube missing")
     expect(board.locator(".seen img")).to_be_visible()
     expect(board.locator(".samescale svg")).to_be_visible()
     expect(board.locator(".seat.won .name")).to_have_text(winner)

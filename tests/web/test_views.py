@@ -79,7 +79,7 @@ def test_a_right_build_and_a_wrong_one_are_told_apart_by_word_and_sign(app, sess
 def test_the_board_names_the_faults_in_the_visitors_language(app, session):
     wrong(session)
     assert "1 blue cube missing" in shown(board, session, app)
-    assert "es fehlt: 1 × Würfel, blau" in shown(board, session, app, "de")
+    assert "Es fehlt: 1 × Würfel, blau" in shown(board, session, app, "de")
 
 
 def test_every_colour_of_the_card_is_also_a_word(app, session):

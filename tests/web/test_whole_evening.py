@@ -174,7 +174,7 @@ def overruled(referee: Referee, board: Page, program: Program) -> None:
     other = program.record().duel.seats["B"]
     referee.key("b", "[data-quick]")
     referee.key("1", "[data-why]")
-    expect(board.locator(".ruling-human")).to_be_visible(timeout=LIMIT_MS)
+    expect(board.locator(".headline .ruling-human")).to_be_visible(timeout=LIMIT_MS)
     expect(board.locator(".seat.won .name")).to_have_text(other, timeout=LIMIT_MS)
 
 

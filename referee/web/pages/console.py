@@ -49,6 +49,7 @@ def _values(session: Session, t: Say) -> dict[str, Any]:
             "reasons_said": console_views.REASONS,
             "open_zones": views.zones_awaiting_ruling(match),
             "card": views.card(face) if face else None,
+            "pictures": snapshot.get("pictures", {}),
             "history": list(reversed(match["history"])),  # the latest first
             "replayable": _replayable(session.state) if "ReplayDuel" in match["allowed"] else frozenset(),
             "open_fouls": [(i, foul) for i, foul in enumerate(match["fouls"]) if foul["sanction"] is None],

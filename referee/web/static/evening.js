@@ -75,6 +75,16 @@
   };
   setInterval(tick, 50);
 
+  // --- between duels panels take turns: what is called, then one of the others; nothing changes for who wants no motion
+  const TURN_MS = 8000, still_please = matchMedia("(prefers-reduced-motion: reduce)");
+  const turn = () => {
+    const panels = [...document.querySelectorAll("[data-turn]")], step = Math.floor(Date.now() / TURN_MS) % (2 * (panels.length - 1) || 1);
+    const shown = step % 2 && !still_please.matches ? (step + 1) / 2 : 0;
+    panels.forEach((panel, n) => { panel.hidden = n !== shown; });
+  };
+  setInterval(turn, 1000);
+  document.addEventListener("part", turn);
+
   // --- the screen
   const wake = async () => {
     if (!document.body.classList.contains("kiosk") && !document.fullscreenElement) return;

@@ -1,0 +1,74 @@
+"""What thirty people read from five metres is large enough on a projector: ``python tests/web/test_board_sizes.py``
+prints the sizes."""
+
+from __future__ import annotations
+
+import pytest
+from browser import PROJECTOR, chromium
+from fake_session import FakeSession
+from scenes import SCENES
+
+from referee.web import create_app, serve
+
+FAR_PX, QR_PX = 48, 320
+"""The least size of letters at 1920 x 1080, on a screen of 55 inches 30 mm; the least side of the code that phones read
+from there."""
+
+FAR = {
+    "building": (
+        ".seat .name",
+        ".seat .score",
+        ".clock",
+        ".target .value",
+        ".standings tbody th",
+        ".standings .points",
+    ),
+    "right": (".headline", ".reason", ".upnext", ".stamp"),
+    "fell": (".headline", ".finding", ".reason", ".upnext", ".stamp"),
+    "undecided": (".headline", ".finding", ".reason"),
+    "overruled": (".headline", ".reason", ".upnext", ".stamp"),
+    "long-names": (".seat .name", ".phones img"),
+    "idle": (".call", ".phones img"),
+    "pause": (".pause .big", ".pause .upnext", ".phones img"),
+    "winner": (".duel .big", ".steps-of-honour li", ".phones img"),
+}
+"""Scene of the board -> what is read or scanned from afar there."""
+
+SIZE = """(all) => all.map((el) => el.tagName === "IMG" ? el.getBoundingClientRect().height
+    : el.checkVisibility() ? parseFloat(getComputedStyle(el).fontSize) : 0)"""
+
+SCENE = {scene.name.removeprefix("board-"): scene for scene in SCENES if scene.name.startswith("board-")}
+
+
+def sizes(browser, name: str) -> dict[str, float]:
+    """The least size of each of a scene's texts in px; of a picture its height."""
+    session = FakeSession()
+    SCENE[name].prepare(session)
+    app = create_app(session)
+    app.extensions["referee.address"] = "http://192.168.178.20:8000/"
+    server = serve(app, "127.0.0.1", 0)
+    context = browser.new_context(viewport=PROJECTOR, locale="en-GB", reduced_motion="reduce")
+    try:
+        page = context.new_page()
+        page.goto(server.url.rstrip("/") + SCENE[name].path)
+        page.wait_for_function("document.body.dataset.phase !== undefined")
+        found = {asked: page.eval_on_selector_all(asked, SIZE) for asked in FAR[name]}
+        return {asked: min(rows, default=0.0) for asked, rows in found.items()}
+    finally:
+        context.close()
+        server.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FAR)
+def test_what_is_read_from_afar_is_large(browser, name):
+    small = {
+        asked: px for asked, px in sizes(browser, name).items() if px < (QR_PX if asked.endswith("img") else FAR_PX)
+    }
+    assert small == {}
+
+
+if __name__ == "__main__":
+    with chromium() as one:
+        for scene in FAR:
+            print(scene, *(f"{asked} {px:.0f}" for asked, px in sizes(one, scene).items()), sep="   ")
