@@ -138,6 +138,13 @@ RULER_Y_MM = -95.8
 """Where a mat's ruler lies, in the mat's frame: the strip between the two near markers."""
 
 
+TONGS_X_MM, TONGS_Y_MM = 60.0, -64.0
+"""The mark behind which the tongs rest until the go: half its length, and where it lies in the mat's frame."""
+
+WORDS_Y_MM, WORDS_MM = (-70.0, -84.0, 95.0, 70.0, 65.0, 60.0), (3.4, 4.0, 4.0, 3.4, 3.4, 3.4)
+"""Where a mat's words stand between its markers, in its frame, and their size: mark, edge, title, three rules."""
+
+
 def marker_patch(marker: int, x: float, y: float, side: float, dictionary: int = markers.DICTIONARY) -> Patch:
     """A marker's black ink with its white modules left out, ``side`` mm wide, centred on (x, y)."""
     bits = marker_bits(marker, dictionary)
@@ -155,37 +162,40 @@ def draw_markers(sheets: Sheets, zone: str, x0: float, y0: float) -> None:
         sheets.paint([marker_patch(markers.marker_id(zone, k), x0 + x, y0 + y, markers.MARKER_MM)])
 
 
-def mats_pdf(zones: Sequence[str], paper: str = "a4") -> bytes:
-    """One mat per zone. On A4 a mat is one sheet; on Letter, which is too short, two to be joined."""
+def mats_pdf(zones: Sequence[str], paper: str = "a4", words: Sequence[str] = ()) -> bytes:
+    """One mat per zone. On A4 a mat is one sheet; on Letter, which is too short, two to be joined.
+
+    ``words`` are for the players: what the tongs' mark is for, whose edge it is, then a title and the rules in short.
+    """
     if paper == "a4":
         sheets = Sheets("mats " + "".join(zones), paper, landscape=True)
         for zone in sheets.each(zones):
-            _draw_mat(sheets, zone, sheets.width / 2, sheets.height / 2)
+            _draw_mat(sheets, zone, sheets.width / 2, sheets.height / 2, words)
         return sheets.pdf()
-    return _halved_mats(zones, paper)
+    return _halved_mats(zones, paper, words)
 
 
-def _halved_mats(zones: Sequence[str], paper: str) -> bytes:
+def _halved_mats(zones: Sequence[str], paper: str, words: Sequence[str]) -> bytes:
     """Left and right half of each mat on a portrait page, to be cut at x = 0 and taped edge to edge."""
     sheets = Sheets("mats " + "".join(zones), paper)
-    half, foot = mat.SHEET[0] / 2, (sheets.height - mat.SHEET[1]) / 2
+    half = mat.SHEET[0] / 2
     halves = (half + 10, half + 10), (sheets.width - half - 10, 0.0)
     for zone, (x0, hidden) in sheets.each(product(zones, halves)):
-        _half(sheets, zone, x0, hidden, foot)
+        _half(sheets, zone, x0, hidden, words)
     return sheets.pdf()
 
 
-def _half(sheets: Sheets, zone: str, x0: float, hidden: float, foot: float) -> None:
+def _half(sheets: Sheets, zone: str, x0: float, hidden: float, words: Sequence[str]) -> None:
     """One half of a mat whose middle lies at ``x0``.
 
     Paper right of ``hidden`` (0: left of ``x0``) stays blank.
     """
-    canvas = sheets.canvas
+    canvas, foot = sheets.canvas, (sheets.height - mat.SHEET[1]) / 2
     canvas.saveState()
     area = canvas.beginPath()
     area.rect(0 if hidden else x0, 0, x0 if hidden else sheets.width - x0, sheets.height)
     canvas.clipPath(area, stroke=0, fill=0)
-    _draw_mat(sheets, zone, x0, sheets.height / 2, ruler=False)
+    _draw_mat(sheets, zone, x0, sheets.height / 2, words, ruler=False)
     canvas.restoreState()
     for y in (UNPRINTED_MM, sheets.height - foot):
         sheets.line(x0, y, x0, y + foot - UNPRINTED_MM - 2, 0.15)
@@ -194,7 +204,9 @@ def _half(sheets: Sheets, zone: str, x0: float, hidden: float, foot: float) -> N
     sheets.ruler(left, 20)
 
 
-def _draw_mat(sheets: Sheets, zone: str, x0: float, y0: float, *, ruler: bool = True) -> None:
+def _draw_mat(
+    sheets: Sheets, zone: str, x0: float, y0: float, words: Sequence[str] = (), *, ruler: bool = True
+) -> None:
     """The mat with its origin at (x0, y0) on the page."""
     draw_markers(sheets, zone, x0, y0)
     half_x, half_y = mat.FIELD
@@ -202,7 +214,9 @@ def _draw_mat(sheets: Sheets, zone: str, x0: float, y0: float, *, ruler: bool = 
     sheets.line(x0 - half_x, y0, x0 + half_x, y0, FIELD_LINE_MM)
     _draw_band(sheets, x0, y0)
     sheets.text(x0, y0 + half_y + 30, f"{zone}", 12, (215, 215, 215), centred=True)
-    sheets.text(x0, y0 - half_y - 10, "the player sits at this edge", 3, GREY, centred=True)
+    sheets.line(x0 - TONGS_X_MM, y0 + TONGS_Y_MM, x0 + TONGS_X_MM, y0 + TONGS_Y_MM, 1.0)
+    for y, size, text in zip(WORDS_Y_MM, WORDS_MM, words, strict=False):
+        sheets.text(x0, y0 + y, text, size, centred=True)
     if ruler:
         sheets.ruler(x0 - 50, y0 + RULER_Y_MM)
 

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import click
 import cv2
+import numpy as np
 
 from cards.check import CardCheck, check_card
 from cards.deck import Deck
 from cards.drawing import card_png, card_svg, faults_png
-from cards.errors import RefereeError
 from cards.kinds.layout import LayoutCard, make_layouts
 from cards.pieces import PieceSet
 from cards.stability import MISPLACEMENT_MM
@@ -93,11 +93,8 @@ def _picture(row: CardCheck, piece_set: PieceSet, folder: Path) -> Path:
     return _save(folder / f"{row.card.id}.png", faults_png(row.card, piece_set, row.faults, blamed))
 
 
-def _save(path: Path, picture) -> Path:
-    ok, data = cv2.imencode(".png", picture)
-    if not ok:
-        raise RefereeError(f"{path}: the picture cannot be encoded")
-    return _write(path, data.tobytes())
+def _save(path: Path, picture: np.ndarray) -> Path:
+    return _write(path, cv2.imencode(".png", picture)[1].tobytes())
 
 
 def _write(path: Path, data: bytes) -> Path:

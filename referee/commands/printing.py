@@ -5,6 +5,7 @@ from functools import partial
 from pathlib import Path
 
 import click
+from jinja2 import Environment, PackageLoader
 
 from calibration import ZONES
 from calibration.game_sheets import faces_pdf, plans_pdf
@@ -12,12 +13,15 @@ from calibration.print_sheets import PAPERS, cards_pdf, charuco_pdf, colors_pdf,
 from referee.commands.named_files import PIECES, named_deck, named_piece_set, writing
 from referee.commands.options import Commands, Words
 from referee.games.catalogue import GAMES, game_named
-from referee.web.i18n.texts import LANGUAGES, translate
+from referee.web.i18n.texts import LANGUAGES, tools, translate
 
 
 @click.group("print", cls=Commands)
 def print_() -> None:
     """Sheets to print at 100 %: mats, cards, colours, charuco, games. A ruler on each shows the scale."""
+
+
+_LANG = click.option("--lang", type=Words(LANGUAGES), default="en", show_default=True, help="Language of the words.")
 
 
 def _common(name: str) -> Callable:
@@ -35,21 +39,25 @@ def _common(name: str) -> Callable:
     return add
 
 
-def _write(path: Path, data: bytes) -> None:
+def _write(path: Path, data: bytes, *, both_sides: bool = False) -> None:
     with writing(path):
         path.write_bytes(data)
-    click.echo(f"{path}: print at 100 %, then measure the ruler")
+    pages = data.count(b"/Type /Page\n")
+    sheets = f" on {pages // 2} sheets, both sides" if both_sides else ""
+    click.echo(f"{path}: {pages} page{'s' * (pages > 1)}{sheets}; print at 100 %, then measure the ruler")
 
 
 @print_.command()
 @click.option("--zones", default="AB", show_default=True, help="Letters A to L, one mat each.")
+@_LANG
 @_common("mats")
-def mats(zones: str, paper: str, output: Path) -> None:
+def mats(zones: str, lang: str, paper: str, output: Path) -> None:
     """The players' mats. On Letter, which is too short, a mat is two halves to join."""
     wrong = [z for z in zones.upper() if z not in ZONES]
     if wrong or not zones:
         raise click.BadParameter(f"zones are the letters A to L, not {zones!r}", param_hint="--zones")
-    _write(output, mats_pdf(list(dict.fromkeys(zones.upper())), paper))
+    words = [translate(lang, f"print.mat.{part}") for part in ("tongs", "edge", "title", "rule1", "rule2", "rule3")]
+    _write(output, mats_pdf(list(dict.fromkeys(zones.upper())), paper, words))
 
 
 @print_.command()
@@ -59,7 +67,7 @@ def mats(zones: str, paper: str, output: Path) -> None:
 def cards(deck: str, pieces: str, paper: str, output: Path) -> None:
     """The cards of DECK (a file, or a built-in name), four to a page, fronts and backs in turn."""
     piece_set = named_piece_set(pieces)
-    _write(output, cards_pdf(named_deck(deck, piece_set), piece_set, paper))
+    _write(output, cards_pdf(named_deck(deck, piece_set), piece_set, paper), both_sides=True)
 
 
 @print_.command()
@@ -79,7 +87,7 @@ def charuco(paper: str, output: Path) -> None:
 
 @print_.command("game")
 @click.argument("name", type=Words([*GAMES, "plans"]))
-@click.option("--lang", type=Words(LANGUAGES), default="en", show_default=True, help="Language of the cards.")
+@_LANG
 @_common("game")
 def game(name: str, lang: str, paper: str, output: Path) -> None:
     """The cards of the tower game NAME, nine to a page; or the six city plans (on A4)."""
@@ -88,3 +96,20 @@ def game(name: str, lang: str, paper: str, output: Path) -> None:
     else:
         faces = game_named(name).faces(partial(translate, lang))
         _write(output, faces_pdf(f"cards of {name}", faces, paper))
+
+
+def _page(name: str, about: str) -> None:
+    """A sheet of words alone: a page for the browser to print."""
+
+    @print_.command(name, help=about)
+    @_LANG
+    @click.option("-o", "--output", type=click.Path(path_type=Path), default=Path(f"{name}.html"), show_default=True)
+    def page(lang: str, output: Path) -> None:
+        template = Environment(loader=PackageLoader("referee.web"), autoescape=True).get_template(f"print_{name}.html")
+        with writing(output):
+            output.write_text(template.render(tools(lang)), encoding="utf-8")
+        click.echo(f"{output}: 1 page; open it in a browser and print it")
+
+
+_page("rules", "The rules of the duel on one page.")
+_page("scores", "A score sheet to fill in by hand.")

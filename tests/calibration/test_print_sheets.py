@@ -13,6 +13,7 @@ from cards.drawing import CARD_MM, MARKER_MM, MARKER_TOP_MM
 from cards.errors import BadCard
 from cards.pieces import builtin_piece_set
 from referee.commands.printing import print_
+from referee.web.i18n.texts import translate
 
 DPI = 150
 PX_PER_MM = DPI / 25.4
@@ -189,6 +190,49 @@ def test_each_sheet_has_a_command(words, tmp_path):
     file = tmp_path / "sheet.pdf"
     result = CliRunner().invoke(print_, [*words, "-o", str(file)], catch_exceptions=False)
     assert result.exit_code == 0 and file.read_bytes().startswith(b"%PDF")
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [("mats", "2 pages; print"), ("charuco", "1 page; print"), ("cards", "40 pages on 20 sheets, both sides; print")],
+)
+def test_how_many_pages_and_sheets_it_takes_is_told_before_printing(words, told, tmp_path):
+    file = tmp_path / "sheet.pdf"
+    result = CliRunner().invoke(print_, [words, "-o", str(file)], catch_exceptions=False)
+    assert result.output.startswith(f"{file}: {told}")
+    assert int(told.split()[0]) == len(list(pypdfium2.PdfDocument(file.read_bytes())))
+
+
+@pytest.mark.parametrize("lang", ["en", "de"])
+def test_a_mat_has_title_rules_and_the_tongs_line_and_none_of_it_in_the_band_where_builds_stand(lang, tmp_path):
+    file = tmp_path / "mats.pdf"
+    CliRunner().invoke(print_, ["mats", "--zones", "A", "--lang", lang, "-o", str(file)], catch_exceptions=False)
+    page = pypdfium2.PdfDocument(file.read_bytes())[0].get_textpage()
+    for part in ("tongs", "edge", "title", "rule1", "rule2", "rule3"):
+        text = translate(lang, f"print.mat.{part}")
+        left, low, right, high = (v / 72 * 25.4 for v in _box(page, text))
+        assert left > mat.SHEET[0] / 2 - 97 and right < mat.SHEET[0] / 2 + 97, part  # between the markers
+        assert low > mat.SHEET[1] / 2 + 53 or high < mat.SHEET[1] / 2 - 53, part
+    bare, worded = next(pages(mats_pdf("A"))), next(pages(file.read_bytes()))
+    rows = slice(round(52 * PX_PER_MM), round(158 * PX_PER_MM))
+    assert (bare[rows] == worded[rows]).all()
+
+
+def _box(page, text):
+    """Left, bottom, right, top of a text on its page, in points."""
+    index, count = page.search(text).get_next()
+    boxes = np.array([page.get_charbox(n) for n in range(index, index + count)])
+    return (*boxes[:, :2].min(axis=0), *boxes[:, 2:].max(axis=0))
+
+
+@pytest.mark.parametrize("lang", ["en", "de"])
+@pytest.mark.parametrize("name", ["rules", "scores"])
+def test_rules_and_score_sheet_are_pages_of_words_in_both_languages(name, lang, tmp_path):
+    file = tmp_path / "sheet.html"
+    result = CliRunner().invoke(print_, [name, "--lang", lang, "-o", str(file)], catch_exceptions=False)
+    text = file.read_text(encoding="utf-8")
+    assert result.exit_code == 0 and f"<h1>{translate(lang, f'print.{name}.title')}</h1>" in text
+    assert "print." not in text and f'<html lang="{lang}">' in text
 
 
 def test_a_zone_beyond_l_is_refused(tmp_path):
