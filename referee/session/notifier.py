@@ -5,6 +5,9 @@ import threading
 
 from referee.devices.ports import Clock
 
+WORST = ("camera_lost", "box_unplugged", "journal", "disk_low", "blind", "part_failed", "mats_unseen")
+"""Alarms with which no duel can go on, the worst first; all others come after them."""
+
 
 class Notifier:
     """Counts changes and wakes who waits for one. Safe to use from several threads."""
@@ -36,9 +39,10 @@ class Notifier:
             self.touch()
 
     def alarms(self) -> list[dict[str, str]]:
-        """All that stand, oldest first: ``code`` for programs, ``text`` for people, ``since`` in ISO 8601 UTC."""
+        """All that stand, worst, then oldest first: ``code`` for programs, ``text`` for people, ``since`` (ISO)."""
         with self._changed:
-            return sorted(self._standing.values(), key=lambda alarm: alarm["since"])
+            rank = {code: n for n, code in enumerate(WORST)}
+            return sorted(self._standing.values(), key=lambda a: (rank.get(a["code"], len(WORST)), a["since"]))
 
     def wait(self, version: int, timeout_s: float) -> int:
         """Wait until the version is above ``version``; gives the version."""

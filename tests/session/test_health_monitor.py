@@ -10,6 +10,7 @@ from unittest.mock import MagicMock
 import pytest
 
 from referee.session.health_monitor import IDLE_S, HealthMonitor
+from referee.session.notifier import Notifier
 
 
 class Hands:
@@ -74,3 +75,14 @@ def test_what_keeps_the_record_from_its_server_is_told(watched):
     monitor, session = watched
     session.journal.problem = "the server is gone; 3 events wait on this computer"
     assert "3 events wait" in monitor._found()["record"]
+
+
+def test_the_worst_alarm_comes_first_and_of_the_others_the_oldest():
+    hands = Hands()
+    notifier = Notifier(hands)
+    for code in ("mat_moved", "light_changed", "disk_low", "camera_lost"):
+        notifier.alarm(code, "…")
+        hands.run(1.0)
+    notifier.alarm("light_changed", None)
+    notifier.alarm("light_changed", "…")
+    assert [a["code"] for a in notifier.alarms()] == ["camera_lost", "disk_low", "mat_moved", "light_changed"]
