@@ -74,7 +74,7 @@ def game_text(state: Tournament, game: Fixture) -> str:
         where = f" at table {game.table}" if game.table else ""
         return f"{game.number:>3}: {names}{label}: {game.phase}{where}"
     if game.result.by == "bye":
-        return f"{game.number:>3}: {names}: round off"
+        return f"{game.number:>3}: {names}: no opponent"
     rows = ", ".join(f"{state.entrants[r.player].name} {r.points}" for r in game.result.rows)
     winner = game.result.winner
     to = state.entrants[winner].name if winner is not None else "shared"

@@ -6,7 +6,7 @@ Pure: a match's JSON (``MatchState.to_json()``) in, values out. Times are second
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from referee.web.views import HumanDecision, press_s
+from referee.web.views import HumanDecision, decision, press_s
 
 Match = Mapping[str, Any]
 Say = Callable[..., str]
@@ -57,28 +57,18 @@ def best_times(match: Match) -> list[dict[str, Any]]:
     return sorted(found, key=lambda row: row["seconds"])[:BEST]
 
 
-def played(match: Match, pictures: Mapping[int, str]) -> list[dict[str, Any]]:
-    """Every duel that was awarded: where in the match, who against whom, who got how much, how fast, its picture."""
-    rows = []
+def ended_duels(match: Match) -> list[dict[str, Any]]:
+    """Every duel that ended, in order; ``seconds`` is the first counted Stop's time after the go."""
+    found = []
     for duel in match["history"]:
-        if duel["award"] is None or duel["annulled"]:
-            continue
         times = [s for zone in duel["callers"] if (s := press_s(duel, zone))]
-        rows.append(
-            {
-                "place": f"{duel['round_index'] + 1}.{duel['duel_index'] + 1}",
-                "number": duel["number"],
-                "a": duel["seats"]["A"],
-                "b": duel["seats"]["B"],
-                "card": duel["card_id"],
-                "award": duel["award"],
-                "points": duel["points"],
-                "seconds": min(times, default=None),
-                "by": duel["decided_by"],
-                "picture": pictures.get(duel["number"]),
-            }
-        )
-    return rows
+        human = decision(duel)
+        row = {name: duel[name] for name in ("number", "value", "points", "decided_by", "annulled")}
+        row |= {"duel": f"{duel['round_index'] + 1}.{duel['duel_index'] + 1}", "seconds": min(times, default=None)}
+        row |= {"mat_a": duel["seats"].get("A", ""), "mat_b": duel["seats"].get("B", "")}
+        row |= {"card": duel["card_id"] or "", "award": duel["award"] or "", "reason": human.why if human else ""}
+        found.append(row)
+    return found
 
 
 def announcement(match: Match, decision: HumanDecision | None, t: Say) -> dict[str, str]:

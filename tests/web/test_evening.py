@@ -235,7 +235,7 @@ def test_the_end_shows_podium_best_times_and_every_duel(app, session):
     match = session.state.to_json()
     assert [(row["rank"], row["player"]) for row in board_views.podium(match)] == [(1, "Ben"), (2, "Ann")]
     assert len(board_views.best_times(match)) == board_views.BEST
-    assert len(board_views.played(match, {1: "/media/overlay/1.jpg"})) == 6
+    assert len(board_views.ended_duels(match)) == 6
     assert app.test_client().get("/").text.count('class="rank-') == 2
 
 

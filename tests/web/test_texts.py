@@ -7,6 +7,7 @@ from importlib.resources import files
 from string import Formatter
 
 import pytest
+import text_list
 
 from cards.build import Piece
 from cards.check import check_card
@@ -54,6 +55,13 @@ def test_every_phase_mode_rule_and_command_has_a_text(language):
     wanted = [f"phase.{p}" for p in (*PHASES, "new", "finished")] + [f"mode.{m}" for m in MODES]
     wanted += [f"rule.{r}" for r in HouseRules.model_fields] + [f"do.{c}" for c in ACTIONS]
     assert [key for key in wanted if key not in texts] == []
+
+
+def test_every_text_is_shown_somewhere():
+    """``python tests/web/text_list.py`` lists them all with their places."""
+    listed = list(text_list.rows())
+    assert len(listed) > 1000 and [key for key, places, _, _ in listed if not places] == []
+    assert text_list.places("no.such.text", text_list.named()) == set()
 
 
 ALARM = re.compile(r"""alarm\("([a-z_]+)"|CODES = \(([^)]*)\)""")

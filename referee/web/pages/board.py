@@ -39,7 +39,7 @@ def _values(session: Session, t: Say) -> dict[str, Any]:
         "up_next": board_views.up_next(match),
         "podium": board_views.podium(match),
         "best_times": board_views.best_times(match),
-        "played": board_views.played(match, snapshot.get("pictures", {})) if match["phase"] == "finished" else [],
+        "played": board_views.ended_duels(match) if match["phase"] == "finished" else [],
         "pictures": snapshot.get("pictures", {}),
         "faces": faces(session, snapshot, match),
         "match": match,

@@ -1,6 +1,5 @@
 """``/results``: the match on a page, on paper and as a table; ``/overlay``: the transparent picture for streaming."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import flask
@@ -35,20 +34,6 @@ def _values(session: Session, t: Say) -> dict[str, Any]:
 PAGE = LivePage("overlay", ("bar",), _values)
 
 
-def rows(match: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Every duel that ended, in order; ``seconds`` is the first counted Stop's time after the go."""
-    found = []
-    for duel in match["history"]:
-        times = [s for zone in duel["callers"] if (s := views.press_s(duel, zone))]
-        human = views.decision(duel)
-        row = {name: duel[name] for name in ("value", "points", "decided_by", "annulled")}
-        row |= {"duel": f"{duel['round_index'] + 1}.{duel['duel_index'] + 1}", "seconds": min(times, default=None)}
-        row |= {"mat_a": duel["seats"].get("A", ""), "mat_b": duel["seats"].get("B", "")}
-        row |= {"card": duel["card_id"] or "", "award": duel["award"] or "", "reason": human.why if human else ""}
-        found.append(row)
-    return found
-
-
 def blueprint(session: Session) -> flask.Blueprint:
     """The pages; everybody may see them."""
     pages = flask.Blueprint("results", __name__)
@@ -61,7 +46,7 @@ def blueprint(session: Session) -> flask.Blueprint:
     @public
     def results() -> str:
         match = known()
-        more = {"rows": rows(match), "best_times": board_views.best_times(match)} if match else {}
+        more = {"rows": board_views.ended_duels(match), "best_times": board_views.best_times(match)} if match else {}
         return flask.render_template("results.html", match=match, **more)
 
     @pages.get("/results.csv")
