@@ -255,7 +255,7 @@ def test_a_card_is_made_saved_checked_and_printed_in_a_browser(server, watched, 
         page.click("[data-paper=a4]")
     assert download.value.suggested_filename == "browser.pdf"
     page.click("#play")
-    expect(page.locator("#said")).to_contain_text("plays: browser")
+    expect(page.locator("#said")).to_contain_text("uses: browser")
     assert session.deck.name == "browser" and json.dumps(session.deck.to_json())
 
 
@@ -269,7 +269,7 @@ def save_gate(page):
     page.click("#keep")
     page.wait_for_selector("#faces [data-id=B01]")
     page.click("#play")
-    expect(page.locator("#said")).to_contain_text("plays: ours")
+    expect(page.locator("#said")).to_contain_text("uses: ours")
 
 
 @pytest.mark.slow
