@@ -81,17 +81,11 @@ def find_markers(gray: np.ndarray, earlier: Corners | None = None, bgr: np.ndarr
     """
     if earlier and len(zone_markers(earlier)) >= DUEL_MATS:
         still = _detect_at(gray, earlier, STILL_NEARBY, lambda part: _detect(part, max(gray.shape) / max(part.shape)))
-        still = {m: _refine(gray, quad) for m, quad in still.items()}
-        if _lies_as_earlier(still, earlier):
-            return still
+        if known := _seen_as_earlier(gray, still, earlier):
+            return known
     detected = _detect(gray)
-    if earlier:
-        first = {m: _refine(gray, quad) for m, quad in detected.items()}
-        if _lies_as_earlier(first, earlier):
-            return first
-        if _lies_as_earlier(first, earlier, least=1):
-            more = _detect_at(gray, {m: quad for m, quad in earlier.items() if m not in first})
-            return {**first, **{m: _refine(gray, quad) for m, quad in more.items()}}
+    if earlier and (known := _seen_as_earlier(gray, detected, earlier)):
+        return known
     detected = {**_detect(cv2.erode(gray, np.ones((3, 3), np.uint8))), **detected}
     mats = zone_markers(detected)
     if len(mats) > 1 and min(map(len, mats.values())) > 1:
@@ -104,6 +98,18 @@ def find_markers(gray: np.ndarray, earlier: Corners | None = None, bgr: np.ndarr
             touched = {m: _refine(brightest, quad) for m, quad in _detect(brightest).items() if m not in detected}
             return touched | {m: _refine(gray, quad) for m, quad in detected.items()}
     return {m: _refine(gray, quad) for m, quad in detected.items()}
+
+
+def _seen_as_earlier(gray: np.ndarray, detected: Corners, earlier: Corners) -> Corners:
+    """The markers, refined, where every mat lies as ``earlier``, with those that a look at the others' places finds
+    where of a mat only one was ``detected``; else none."""
+    seen = {m: _refine(gray, quad) for m, quad in detected.items()}
+    if _lies_as_earlier(seen, earlier):
+        return seen
+    if not _lies_as_earlier(seen, earlier, least=1):
+        return {}
+    more = _detect_at(gray, {m: quad for m, quad in earlier.items() if m not in seen})
+    return seen | {m: _refine(gray, quad) for m, quad in more.items()}
 
 
 def _grown_twice(gray: np.ndarray) -> Corners:
