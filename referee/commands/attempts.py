@@ -298,7 +298,7 @@ def verify(attempts: tuple[str, ...], journal_at: str | None, key: str | None) -
 
     Exit status 0: whole, and the journal or the key vouches for it; 3: consistent in itself, but nothing
     outside vouches for it, because neither --journal nor --key is given; 1: changed, not sealed, or missing. What was
-    sealed in a match and is not in the archive is missing, unless its retention.jsonl says that it went to make room.
+    sealed in a match and is not in the archive is missing, unless its retention.jsonl says that it was removed.
     """
     signer, found = load_public(Path(key)) if key else None, dict[str, list[Checked]]()
     with tempfile.TemporaryDirectory(prefix="referee-") as temporary, ExitStack() as opened:
@@ -336,11 +336,12 @@ def _say_missing(places: Sequence[str], names: Collection[str], seals: Iterable[
     """Name the attempts that the archives among the places lack; whether any is missing without a word of why."""
     archives = [p for p in places if not p.endswith(".zip") and Path(p).resolve().name not in names]
     rows = [row for place in archives for row in parse_removals(text_beside(place, RETENTION))]
-    made_room = {row.get("removed"): str(row.get("at", "")) for row in rows}
+    removed = {row["removed"]: row for row in rows}
     lost = missing_attempts(names, seals) if archives else {}
     for name, seal in lost.items():
-        if name in made_room:
-            click.echo(f"{name}  not here: went to make room, {made_room[name][:16]} by {RETENTION}")
+        if row := removed.get(name):
+            why = "removed on request" if row.get("who") else "went to make room"
+            click.echo(f"{name}  not here: {why}, {str(row.get('at', ''))[:16]} by {RETENTION}")
         else:
             click.echo(f"{name}  missing: sealed by event {seal.seq} of match {seal.match_id} and not in the archive")
-    return any(name not in made_room for name in lost)
+    return any(name not in removed for name in lost)

@@ -1,6 +1,8 @@
-"""``referee people``: everybody's record over evenings."""
+"""``referee people``: everybody's record over evenings, and who is in which recording."""
 
+import json
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import click
@@ -8,17 +10,29 @@ import click
 from referee.commands.hall import WHO, running_director
 from referee.commands.match import JOURNAL, BadArgument
 from referee.commands.options import Commands
+from referee.devices.ports import SystemClock
 from referee.match.duel import stop_time
+from referee.match.schedule import comparable_name
+from referee.recording.index import Index
+from referee.recording.retention import remove_on_request
 from referee.tournament.people import careers
 from referee.tournament.ratings import ratings
 
 
 @click.group(cls=Commands)
 def people() -> None:
-    """People over evenings: records, results, ratings; rename, merge, delete."""
+    """People over evenings: records, results, ratings, recordings; rename, merge, delete."""
 
 
 PERSON, NAME = click.argument("person"), click.argument("name")
+YES = click.option("--yes", is_flag=True, help="Do not ask.")
+ARCHIVE = Path("referee-data") / "attempts"
+
+
+def confirm_deletion(what: str, yes: bool) -> None:
+    """Ask, unless it is said already. Raises BadArgument when the answer is no."""
+    if not yes and not click.confirm(f"delete {what} for good?"):
+        raise BadArgument("nothing was deleted")
 
 
 def changing_command(*parameters: Callable) -> Callable:
@@ -95,12 +109,45 @@ def picture(person: str, file: Path, who: str, journal: str) -> None:
         known.take_picture(person, file.read_bytes(), who)
 
 
-@changing_command(PERSON, click.option("--yes", is_flag=True, help="Do not ask."))
+@changing_command(PERSON, YES)
 def delete(person: str, yes: bool, who: str, journal: str) -> None:
     """Delete everything about PERSON: names, colour, picture, history, and with them results and rating."""
     with running_director(journal) as (_, known):
         found = known.person(person)
-        if not yes and not click.confirm(f"delete {found.id} {found.name} for good?"):
-            raise BadArgument("nothing was deleted")
+        confirm_deletion(f"{found.id} {found.name}", yes)
         known.delete(found.id, who)
         click.echo(f"{found.id} is deleted; what matches on record say of a name stays there")
+
+
+@people.command()
+@NAME
+@click.argument("archive", type=click.Path(exists=True, file_okay=False, path_type=Path), default=ARCHIVE)
+@click.option("--remove", is_flag=True, help="Delete them, contested or not; retention.jsonl then says so.")
+@YES
+@WHO
+def films(name: str, archive: Path, remove: bool, yes: bool, who: str) -> None:
+    """The recordings in ARCHIVE whose match a player called NAME was in.
+
+    After --remove, `referee verify` says of each that it was removed on request. Exit status 1 when one had to stay.
+    Copies of recordings elsewhere are yours to mind.
+    """
+    with closing(Index(archive)) as index:
+        index.refresh(thorough=True)
+        every = index.rows("SELECT path, at, card, players FROM attempts WHERE listed = 1 ORDER BY recorded_s, name")
+        found = [row for row in every if comparable_name(name) in map(comparable_name, json.loads(row[3]))]
+        for path, at, card, players in found:
+            place = index.folder(path).relative_to(archive)
+            click.echo(f"{place}  {at[:16]}  card {card}  {', '.join(json.loads(players))}")
+        unread = index.rows("SELECT count(*) FROM attempts WHERE listed = 0")[0][0]
+        click.echo(f"{len(found)} recordings show {name}" + (f"; {unread} cannot be read" if unread else ""))
+        if not remove or not found:
+            return
+        confirm_deletion(f"these {len(found)} recordings", yes)
+        left = 0
+        for path, *_ in found:
+            if why := remove_on_request(index, index.folder(path), SystemClock().utc(), who):
+                click.echo(f"{index.folder(path).relative_to(archive)} stays: {why}")
+                left += 1
+    click.echo(f"{len(found) - left} recordings are removed")
+    if left:
+        raise click.exceptions.Exit(1)

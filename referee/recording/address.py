@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from referee.recording.errors import BadAttempt
-from referee.recording.folder import META, REVIEW, append_review, find_attempts, unpack
+from referee.recording.folder import META, REVIEW, append_line, find_attempts, unpack
 
 LOCAL_PROTOCOL = "file"
 REQUESTS_AT_ONCE = 100
@@ -166,7 +166,7 @@ class Mirror:
         with _told(source.address):
             if fs.exists(f"{path}/{REVIEW}"):  # others may have said something since
                 fs.get_file(f"{path}/{REVIEW}", os.fspath(folder / REVIEW))
-            append_review(folder, row)
+            append_line(folder / REVIEW, row)
             fs.put_file(os.fspath(folder / REVIEW), f"{path}/{REVIEW}")
 
     def _path(self, source: AttemptSource) -> str:

@@ -335,9 +335,9 @@ def write_json(path: Path, data: object) -> None:
     write_whole(path, json.dumps(data, indent=1, ensure_ascii=False).encode())
 
 
-def append_review(folder: Path, row: Mapping) -> None:
-    """Add one line to what people say of the attempt; nothing recorded changes."""
-    with open(folder / REVIEW, "a", encoding="utf-8") as file:
+def append_line(path: Path, row: Mapping) -> None:
+    """Add a line of JSON to a file, onto the disk. May raise OSError."""
+    with open(path, "a", encoding="utf-8") as file:
         file.write(json.dumps(dict(row), ensure_ascii=False) + "\n")
         file.flush()
         os.fsync(file.fileno())

@@ -18,9 +18,9 @@ from cards.sentences import sentence
 from referee.devices.ports import Clock, Frame
 from referee.recording.backlog import Backlog, GivenUp, Job
 from referee.recording.errors import BadAttempt
-from referee.recording.folder import META, append_review, write_json
+from referee.recording.folder import META, REVIEW, append_line, write_json
 from referee.recording.index import Index
-from referee.recording.retention import Budget, Removed, Remover, free_bytes, make_room
+from referee.recording.retention import Budget, Removed, Remover, free_bytes, make_room, read_removals
 from referee.recording.sweep import sweep, torn_recordings
 from referee.recording.writer import RESERVE_BYTES, RESERVED, AttemptWriter, opening_record, write_file
 
@@ -163,7 +163,7 @@ class Recorder:
         """Add a line to what people say of that duel's recordings; nothing recorded changes."""
         try:
             for folder in self._index.of_duel(match_id, duel):
-                append_review(folder, row)
+                append_line(folder / REVIEW, row)
                 self._index.put(folder)
         except OSError as error:
             self.problem = sentence("recording_note", fault=str(error))
@@ -203,8 +203,8 @@ class Recorder:
     def _new_folder(self, match_id: str, meta: Mapping) -> Path:
         """A folder that says what it is from its first instant: it gets its name when its record is in it."""
         stem = re.sub(r"[^A-Za-z0-9_-]+", "-", match_id)
-        number = self._index.last_number(stem) + 1
-        while (folder := self.root / f"{stem}-{number:03d}").exists():
+        number, removed = self._index.last_number(stem) + 1, {row["removed"] for row in read_removals(self.root)}
+        while (folder := self.root / f"{stem}-{number:03d}").exists() or folder.name in removed:
             number += 1
         draft = folder.with_name(f".{folder.name}")
         try:

@@ -1,4 +1,5 @@
-"""The disk budget of an archive: contested attempts stay, the oldest uncontested go first, never silently.
+"""What goes from an archive, never silently: the oldest uncontested attempts, to hold its disk budget, and what people
+ask to be removed.
 
 An attempt goes in two steps: it is taken out of the archive by a new name of its folder, which costs nothing, and its
 files are deleted later, beside. What a kill leaves between the two is no attempt any more, and goes at the next start.
@@ -16,8 +17,9 @@ from pathlib import Path
 
 from cards.sentences import sentence
 from referee.recording.errors import BadAttempt
-from referee.recording.folder import DELETED_PREFIX, contest_reasons, load_attempt
+from referee.recording.folder import DELETED_PREFIX, append_line, bytes_of, contest_reasons, load_attempt
 from referee.recording.index import Index
+from referee.recording.writer import UNFINISHED
 
 LOG = "retention.jsonl"
 
@@ -66,7 +68,8 @@ class Remover:
 
 
 def read_removals(root: Path) -> Sequence[dict]:
-    """What has gone from the archive at ``root`` to make room, oldest first: ``at``, ``removed``, ``bytes``."""
+    """What has gone from the archive at ``root``, oldest first: ``at``, ``removed``, ``bytes``, ``why`` and, where it
+    went on request, ``who`` removed it."""
     log = root / LOG
     try:
         told = log.stat()
@@ -84,9 +87,9 @@ def parse_removals(text: str) -> tuple[dict, ...]:
     """``read_removals`` as this text of a log tells them."""
     gone: list[dict] = []
     for line in text.splitlines():
-        with suppress(ValueError, TypeError, KeyError):  # a line torn by a full disk or a kill
+        with suppress(ValueError, AttributeError, KeyError):  # a line torn by a full disk or a kill
             row = json.loads(line)
-            if "removed" in row:
+            if isinstance(row.get("removed"), str):
                 gone.append(row)
             elif gone and gone[-1]["removed"] == row["kept"]:
                 gone.pop()
@@ -118,8 +121,8 @@ def make_room(
             folder, _, size = candidate
             if folder == busy or not _may_go(folder, now):
                 continue
-            one = Removed(folder.name, size, folder.with_name(f"{DELETED_PREFIX}{folder.name}"))
-            if _taken_out(root, folder, one, now):
+            one = _waiting(folder, size)
+            if _taken_out(root, folder, one, now, why="disk budget, uncontested") is None:
                 gone.append(folder)
                 removed.append(one)
                 over -= one.size_bytes
@@ -161,17 +164,37 @@ def _of_tonight(recorded_at: str, now: datetime) -> bool:
     return timedelta(0) <= now - (said if said.tzinfo else said.replace(tzinfo=UTC)) < CURRENT_EVENING
 
 
-def _taken_out(root: Path, folder: Path, one: Removed, now: datetime) -> bool:
-    """Whether the folder is out of the archive; one that may not be touched stays."""
-    _log(root, {"at": now.isoformat(), "removed": one.name, "bytes": one.size_bytes, "why": "disk budget, uncontested"})
+def remove_on_request(index: Index, folder: Path, now: datetime, who: str) -> str | None:
+    """Take the attempt out of the index's archive and delete its files, contested or not: None, or why it stays.
+
+    ``who`` removes it, for the line in ``retention.jsonl``; whom it shows is not written there. One that is not
+    finished stays while it may be recording: within CURRENT_EVENING before ``now``.
+    """
+    try:
+        meta = load_attempt(folder).meta
+        if meta.get("cut_short") == UNFINISHED and _of_tonight(str(meta.get("recorded_at")), now):
+            return "it may still be recording"
+    except (BadAttempt, ValueError) as error:
+        return str(error)
+    one = _waiting(folder, bytes_of(folder))
+    if why := _taken_out(index.root, folder, one, now, why="on request", who=who):
+        return why
+    index.forget(folder)
+    shutil.rmtree(one.left, ignore_errors=True)
+    return f"{one.left.name} could not be deleted" if one.left.exists() else None
+
+
+def _waiting(folder: Path, size_bytes: int) -> Removed:
+    return Removed(folder.name, size_bytes, folder.with_name(f"{DELETED_PREFIX}{folder.name}"))
+
+
+def _taken_out(root: Path, folder: Path, one: Removed, now: datetime, **more: str) -> str | None:
+    """None when the folder is out of the archive; else why it stays."""
+    append_line(root / LOG, {"at": now.isoformat(), "removed": one.name, "bytes": one.size_bytes, **more})
     try:
         folder.rename(one.left)
     except OSError as error:
-        _log(root, {"at": now.isoformat(), "kept": one.name, "why": error.strerror or str(error)})
-        return False
-    return True
-
-
-def _log(root: Path, row: dict) -> None:
-    with open(root / LOG, "a", encoding="utf-8") as log:
-        log.write(json.dumps(row) + "\n")
+        why = error.strerror or str(error)
+        append_line(root / LOG, {"at": now.isoformat(), "kept": one.name, "why": why})
+        return why
+    return None

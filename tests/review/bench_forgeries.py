@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from conftest import make_attempt
 from forgeries import forgeries, keys, of_a_signature, sealed
 
-from referee.recording.folder import JOURNAL, META, SIGNATURE, append_review
+from referee.recording.folder import JOURNAL, META, REVIEW, SIGNATURE, append_line
 from referee.review.signing import load_private, load_public, sign
 from referee.review.verify import verify
 
@@ -70,7 +70,7 @@ def honest(kit: SimpleNamespace, folder: Path, number: int, put: Callable[[Path]
     """Whether an honest attempt, reviewed by people and with a kept time line, is whole for everybody."""
     sealed(kit, folder, number)
     put(folder)
-    append_review(folder, {"kind": "ruling", "who": "Eve"})
+    append_line(folder / REVIEW, {"kind": "ruling", "who": "Eve"})
     (folder / ".timeline.json").write_text(json.dumps({"key": "x"}))
     assert {JOURNAL, META, SIGNATURE} <= {p.name for p in folder.iterdir()}
     return verify(folder).consistent and verify(folder, key=public).whole

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 
 from referee.cli import cli
 from referee.recording import Budget, find_attempts, load_attempt
-from referee.recording.folder import append_review, bytes_of, stamp_of, write_json
+from referee.recording.folder import REVIEW, append_line, bytes_of, stamp_of, write_json
 from referee.recording.index import INDEX, ArchiveFilter, AttemptSummary, Index, read_summary
 from referee.recording.retention import make_room
 from referee.recording.writer import UNFINISHED
@@ -89,7 +89,7 @@ CHANGES = {
     "renamed": lambda root, kit: (root / "M1-001").rename(root / "M1-009"),
     "moved": lambda root, kit: (root / "M1-001").rename(root / "eve" / "deep" / "M1-001"),
     "verdict changed": lambda root, kit: write_json(root / "M1-001" / "attempt.json", {"card": "H03", "award": "Eve"}),
-    "reviewed": lambda root, kit: append_review(root / "M1-001", {"kind": "ruling", "who": "Eve"}),
+    "reviewed": lambda root, kit: append_line(root / "M1-001" / REVIEW, {"kind": "ruling", "who": "Eve"}),
     "record spoilt": lambda root, kit: (root / "M1-001" / "attempt.json").write_text("{"),
     "record removed": lambda root, kit: (root / "M1-001" / "attempt.json").unlink(),
     "letters become an attempt": lambda root, kit: (root / "letters" / "attempt.json").write_text('{"card": "H02"}'),
@@ -232,7 +232,7 @@ def test_retention_asks_the_folder_before_it_goes_by_the_index(root):
     """The index is behind: one attempt is contested by now, another has been removed by hand."""
     index = Index(root)
     index.refresh()
-    append_review(root / "M1-001", {"kind": "ruling", "who": "Eve"})
+    append_line(root / "M1-001" / REVIEW, {"kind": "ruling", "who": "Eve"})
     shutil.rmtree(root / "M1-002")
     removed, warning = make_room(root, Budget(0, 0), datetime(2026, 6, 1, tzinfo=UTC), free=lambda: 1, index=index)
     assert [r.name for r in removed] == ["M2-001", "M3-001"] and warning is not None

@@ -17,7 +17,7 @@ from click.testing import CliRunner
 from referee.cli import cli
 from referee.recording import load_attempt
 from referee.recording.address import AttemptSource
-from referee.recording.folder import append_review, hash_files, pack
+from referee.recording.folder import REVIEW, append_line, hash_files, pack
 from referee.review.batch import rejudge
 from referee.review.options import RejudgeOptions, code_fingerprint, task_key
 from referee.review.rejudge import judge_again
@@ -298,7 +298,7 @@ def test_bad_input_is_one_clear_line(tmp_path, monkeypatch, words, fault):
 
 def test_a_disputed_call_becomes_a_case_with_the_humans_ruling(kit, tmp_path):
     folder = kit.make_attempt(tmp_path / "M1-003", 3)
-    append_review(folder, {"kind": "ruling", "zone": "A", "ruling": "mismatch", "who": "Eve", "why": "leans"})
+    append_line(folder / REVIEW, {"kind": "ruling", "zone": "A", "ruling": "mismatch", "who": "Eve", "why": "leans"})
     result = CliRunner().invoke(cli, ["keep", str(folder), str(tmp_path / "golden")])
     case = tmp_path / "golden" / "M1-003"
     assert result.output.strip() == str(case)

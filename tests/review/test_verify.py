@@ -20,7 +20,7 @@ from referee.events import Event
 from referee.journal.chain import lines_of
 from referee.journal.journal import Journal
 from referee.recording import load_attempt
-from referee.recording.folder import JOURNAL, META, SIGNATURE, append_review, hash_files, pack, sha256, write_json
+from referee.recording.folder import JOURNAL, META, REVIEW, SIGNATURE, append_line, hash_files, pack, sha256, write_json
 from referee.review.signing import load_private, load_public, sign
 from referee.review.verify import SEAL, verify
 
@@ -44,7 +44,7 @@ def test_a_hundred_honest_attempts_are_consistent(kit, tmp_path):
 
 def test_what_people_add_later_and_the_kept_time_line_break_no_seal(kit, tmp_path):
     folder = sealed(kit, tmp_path / "M1-001")
-    append_review(folder, {"kind": "ruling", "who": "Eve"})
+    append_line(folder / REVIEW, {"kind": "ruling", "who": "Eve"})
     (folder / ".timeline.json").write_text("{}")
     assert verify(folder).consistent
 
@@ -144,13 +144,16 @@ def test_without_the_library_a_signature_is_not_taken_for_checked(signed, monkey
 
 
 class Evening:
-    """An archive of sealed attempts M1-001 … M1-004 of one match, and the journal that holds their seals."""
+    """An archive of sealed attempts M1-001 … M1-004 of one match, and the journal that holds their seals; Dia is in the
+    second alone."""
 
     def __init__(self, kit, root: Path) -> None:
         self.root, self.journal = root / "attempts", root / "journal.db"
         events = [Event("match_created", {"n": 1})]
         for n in range(1, 5):
-            folder = kit.make_attempt(self.root / f"M1-{n:03d}", n)
+            folder = kit.make_attempt(
+                self.root / f"M1-{n:03d}", n, players={"A": "Ann", "B": "Ben" if n != 2 else "Dia"}
+            )
             meta = json.loads((folder / META).read_text())
             write_json(folder / META, meta | {"hashes": hash_files(folder)})
             events.append(Event(SEAL, {"attempt": folder.name, "sha256": sha256(folder / META)}))
@@ -230,6 +233,16 @@ def test_what_went_to_make_room_is_told_and_accuses_nobody(evening):
     (evening.root / "retention.jsonl").write_text(json.dumps(row) + "\n")
     status, told = evening.verified(*evening.record)
     assert status == 0 and "M1-002  not here: went to make room, 2026-05-02T09:30 by retention.jsonl" in told
+
+
+def test_what_was_removed_on_request_is_told_and_neither_verify_accuses_anybody(evening):
+    words = ["people", "films", "Dia", str(evening.root), "--remove", "--yes"]
+    assert CliRunner().invoke(cli, words).output.endswith("1 recordings are removed\n")
+    status, told = evening.verified(*evening.record)
+    assert status == 0 and "M1-002  not here: removed on request, 20" in told and "missing" not in told
+    assert told.count("whole, sealed by event") == 3
+    checked = CliRunner().invoke(cli, ["journal", "verify", "-j", str(evening.journal)])
+    assert checked.exit_code == 0 and "M1: 5 events, sound" in checked.output
 
 
 def test_who_asks_about_single_attempts_is_not_told_of_the_others(evening):

@@ -24,7 +24,7 @@ from cards.sentences import sentence
 from referee.match.foul import foul_sentence
 from referee.match.verdict import parse_wording
 from referee.recording import Budget, load_attempt
-from referee.recording.folder import append_review, write_json
+from referee.recording.folder import REVIEW, append_line, write_json
 from referee.recording.retention import make_room
 from referee.recording.writer import UNFINISHED, truncation_record
 from referee.web import create_app, serve
@@ -158,7 +158,10 @@ def test_the_grid_says_what_went_to_make_room(client, session):
     removed, _ = make_room(root, Budget(most_bytes=0, free_bytes=0), session.clock.utc() + timedelta(days=1))
     assert [r.name for r in removed] == ["M1-001", "M3-001"]  # the others are undecided and overruled
     page = client.get("/attempts").get_data(as_text=True)
-    assert "make room: 2 uncontested" in page and "last M3-001" in page
+    assert "make room: 2 uncontested" in page and "last M3-001" in page and 'id="requested"' not in page
+    append_line(root / "retention.jsonl", {"at": "2026-05-02T09:30", "removed": "M9-001", "bytes": 1, "who": "Eve"})
+    page = client.get("/attempts").get_data(as_text=True)
+    assert "somebody in them asked for it: 1, last on 2026-05-02" in page and "make room: 2 uncontested" in page
 
 
 def test_a_duel_without_film_or_names_is_listed_without_a_torn_picture(client, session):
@@ -231,8 +234,8 @@ def test_a_ruling_needs_who_and_why_and_alters_nothing_recorded(client, session)
 def test_what_a_device_said_of_a_foul_is_said_in_the_readers_language(client, session):
     said = parse_wording(foul_sentence("shaken", "B"))
     row = {"kind": "foul", "who": "camera", "at": "2026-01-01T00:00:00+00:00", "player": "Ann", "why": said.text}
-    append_review(session.data_dir / "attempts" / "M1-002", row | {"said": said.to_json()})
-    append_review(session.data_dir / "attempts" / "M1-002", row | {"who": "Eve", "why": "she pushed"})
+    append_line(session.data_dir / "attempts" / "M1-002" / REVIEW, row | {"said": said.to_json()})
+    append_line(session.data_dir / "attempts" / "M1-002" / REVIEW, row | {"who": "Eve", "why": "she pushed"})
     page = client.get("/attempts/M1-002?lang=de").get_data(as_text=True)
     assert "Matte B wurde bewegt" in page and "she pushed" in page and "mat B was moved" not in page
 

@@ -22,7 +22,7 @@ from cards.errors import RefereeError
 from referee.recording import Attempt, load_attempt
 from referee.recording.address import Mirror
 from referee.recording.errors import BadAttempt
-from referee.recording.folder import DECK, META, PIECES, REVIEW, STOP, VIDEO, append_review, read_image
+from referee.recording.folder import DECK, META, PIECES, REVIEW, STOP, VIDEO, append_line, read_image
 from referee.recording.index import ArchiveFilter, AttemptSummary, Index, RecordedMatch, address_of, read_summary
 from referee.recording.video import read_frame
 from referee.recording.writer import UNFINISHED
@@ -173,7 +173,7 @@ class Archive:
     def note(self, attempt: Attempt, row: Mapping[str, Any]) -> None:
         """Add a line to what people say of the attempt."""
         if self._mirror is None:
-            append_review(attempt.folder, row)
+            append_line(attempt.folder / REVIEW, row)
         else:
             with self._bringing:
                 self._mirror.add_review(attempt.folder, row)

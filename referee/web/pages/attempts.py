@@ -163,7 +163,8 @@ def _grid(pages: flask.Blueprint, archive: Archive, asked: Callable[..., Archive
             options=options,
             wanted=words,
             matches=matches,
-            removed=gone,
+            removed=[row for row in gone if not row.get("who")],
+            requested=[row for row in gone if row.get("who")],
             say=partial(say, flask.g.lang),
         )
 
