@@ -1,4 +1,4 @@
-"""``referee schedule``, ``referee export`` and ``referee journal``: matches on paper and in files."""
+"""``referee schedule``, ``export``, ``journal`` and ``backup``: matches on paper and in files."""
 
 from functools import partial
 from pathlib import Path
@@ -9,6 +9,7 @@ from referee.commands.named_files import writing
 from referee.commands.options import Commands, Words, names_in
 from referee.errors import JournalDamaged, RefereeError
 from referee.journal import export as exports
+from referee.journal.backup import back_up
 from referee.journal.chain import Entry
 from referee.journal.game_export import export_game, is_game
 from referee.journal.journal import Journal
@@ -130,6 +131,25 @@ def salvage_(damaged: str, target: str, who: str | None) -> None:
         return who if click.confirm("Did it happen so?") else None
 
     click.echo(salvage(damaged, target, f"read {damaged}", confirm if who else None).text())
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option(
+    "--data-dir",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    default="referee-data",
+    show_default=True,
+    help="The folder to copy.",
+)
+def backup(file: Path, data_dir: Path) -> None:
+    """Copy records, people and settings into the tar FILE, as they are at one moment; a match may be running.
+
+    Recordings are left out: copy their folder as it is. To restore, unpack into an empty folder (tar -xf FILE -C
+    FOLDER) and name that with --data-dir. FILE holds names and the key of the pages: keep it to yourself. A record on a
+    PostgreSQL server is copied with pg_dump.
+    """
+    click.echo(f"{file}: {len(back_up(data_dir, file))} files of {data_dir}, without recordings")
 
 
 @click.command()

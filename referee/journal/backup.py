@@ -1,0 +1,93 @@
+"""One copy of a data folder's records, people and settings as they are at one moment, while programs write to them."""
+
+import os
+import shutil
+import sqlite3
+import tarfile
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from referee.errors import FolderUnusable, JournalDamaged
+from referee.files import put_in_place
+from referee.journal.file_lock import LOCK, private_files
+
+LEFT_OUT = ("attempts", "simulated")
+"""Folders: recordings, which are large and never change, and what simulated devices played."""
+
+DERIVED = (".db.lines", "-wal", "-shm", ".tmp", LOCK)
+"""Ends of names: a record's second copy is made anew from it, the others belong to a program that runs."""
+
+SQLITE = b"SQLite format 3\0"
+WAIT_S = 10.0
+"""A program writes for milliseconds; one that takes longer is hung, and is not waited for."""
+
+
+def back_up(data: Path, target: Path) -> list[str]:
+    """Write the data folder without its recordings into the new tar file ``target``; gives the files in it.
+
+    Raises JournalDamaged for a database that cannot be copied, FolderUnusable: then there is no ``target``.
+    """
+    if target.exists():
+        raise FolderUnusable(f"{target}: is there already")
+    files = sorted(_files(data))
+    try:
+        with private_files(), ExitStack() as stack:
+            folder = Path(stack.enter_context(TemporaryDirectory(prefix=".backup-", dir=target.parent)))
+            views = _views([file for file in files if _is_database(file)], stack)
+            for file in files:
+                place = folder / "data" / file.relative_to(data)
+                place.parent.mkdir(parents=True, exist_ok=True)
+                if file in views:
+                    with _faults(file), closing(sqlite3.connect(place)) as copy:
+                        views[file].backup(copy)
+                else:
+                    shutil.copyfile(file, place)
+            with tarfile.open(folder / "tar", "w") as tar:
+                tar.add(folder / "data", ".")
+            put_in_place(folder / "tar", target)
+    except OSError as error:
+        raise FolderUnusable(f"{target}: {error.strerror or error}") from None
+    return [str(file.relative_to(data)) for file in files]
+
+
+def _files(data: Path) -> Iterator[Path]:
+    for folder, inner, names in os.walk(data):
+        inner[:] = [name for name in inner if name not in LEFT_OUT and not name.startswith(".")]
+        for path in (Path(folder, name) for name in names if not name.endswith(DERIVED) and not name.startswith(".")):
+            if path.is_file() and not path.is_symlink():
+                yield path
+
+
+def _is_database(file: Path) -> bool:
+    with open(file, "rb") as opened:
+        return opened.read(len(SQLITE)) == SQLITE
+
+
+def _views(files: Sequence[Path], stack: ExitStack) -> dict[Path, sqlite3.Connection]:
+    """Connections that see these databases as they are at one moment. Writers wait for that moment alone: SQLite keeps
+    what a view shows while they go on."""
+    with ExitStack() as moment:
+        for file in files:
+            _begun(file, "BEGIN IMMEDIATE", moment)
+        views = {file: _begun(file, "BEGIN", stack) for file in files}
+        for file, view in views.items():
+            with _faults(file):
+                view.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    return views
+
+
+def _begun(file: Path, statement: str, stack: ExitStack) -> sqlite3.Connection:
+    with _faults(file):
+        connection = stack.enter_context(closing(sqlite3.connect(file, timeout=WAIT_S, isolation_level=None)))
+        connection.execute(statement)
+    return connection
+
+
+@contextmanager
+def _faults(file: Path) -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise JournalDamaged(f"{file}: cannot be copied ({error})") from None
