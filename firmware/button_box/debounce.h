@@ -6,10 +6,13 @@
 //   a spike      never closed for as long as 16 us: forgotten 2 ms after its first edge
 //   a glitch     open again for 10 ms without having been a press: forgotten
 //   noise        in doubt for 25 ms, or 8 spikes and glitches without a second of quiet between them, or a glitch less than
-//                a second of quiet before a press: the line is *noisy*
+//                a second of quiet before a press, or a press that opens and closes again 8 times, each 5 to 25 ms after the
+//                time before: the line is *noisy*
 // A mains hum closes a line once in every period. Because of the weight of four its sum grows only where the line is closed
 // more than 80 % of the time, so hum is a press only if it closes the line for 15 ms on end: three quarters of a period of
-// 50 Hz, nine tenths of one of 60 Hz. A finger's contact short-circuits the hum, and 10 ms of bounce leave it the 15 ms.
+// 50 Hz, nine tenths of one of 60 Hz. Such a line is as good as shorted: hum from before the go makes it noisy and *held*,
+// so that its player is known not to have a button; hum that begins in a duel is a press, and told as noisy after it.
+// A finger's contact short-circuits the hum, and 10 ms of bounce leave it the 15 ms.
 // A line whose noise has real touches in it is read *strictly* until it has been quiet for a second: its bounce is no
 // longer forgiven, so every closing edge begins anew and no doubt lasts longer than 15 ms.
 #pragma once
@@ -28,6 +31,7 @@ const uint32_t RELEASE_US = 120000;  // without a touch this long: released; unt
 const uint32_t LOOSE_US = 200000;    // not closed for 15 ms in sum this long: released, whatever touches the line
 const uint32_t QUIET_US = 1000000;   // without an edge this long: no longer noisy
 const uint8_t SPIKES_MAX = 8;
+const uint32_t SWING_US = 5000;      // from one closing to the next: longer than bounce, shorter than a mains period
 
 class Contact {
  public:
@@ -63,6 +67,7 @@ class Contact {
       if (note_contact(lasted_us, now_us)) add(lasted_us);
     } else {
       if (is_closed && state != OPEN && lasted_us > gap_us) gap_us = lasted_us;
+      if (is_closed && state == DOWN) swing(now_us - swung_us_, now_us);
       if (sum_us_ != 0) undo(lasted_us);
     }
     if (edges != 0xFFFF) edges++;
@@ -72,7 +77,7 @@ class Contact {
   }
 
   // Whether a press that began before now is still going on: at the go, such a button is held.
-  bool engaged() const { return closed || state == TRYING || fresh; }
+  bool engaged() const { return closed || state == TRYING || fresh || swings_ == SPIKES_MAX; }
 
   // Let time pass. Gives News as bits.
   uint8_t poll(uint32_t now_us) {
@@ -80,7 +85,9 @@ class Contact {
     if (closed) note_contact(steady_us, now_us);
     switch (state) {
       case TRYING: return firm_ ? confirm() : tried(steady_us, now_us);
-      case DOWN: return !closed && !fresh && released(now_us) ? open() : uint8_t(NOTHING);
+      case DOWN:
+        if (!closed && !fresh && released(now_us)) return open();
+        return swings_ == SPIKES_MAX ? report() : uint8_t(NOTHING);
       default: return rested(steady_us);
     }
   }
@@ -91,6 +98,8 @@ class Contact {
   bool glitched_ = false;   // has had a glitch since it was quiet
   bool strict_ = false;     // bounce is not forgiven
   uint8_t spikes_ = 0;
+  uint8_t swings_ = 0;      // times that it has closed again while it was down, each SWING_US to DOUBT_US after the last
+  uint32_t swung_us_ = 0;
   uint32_t touched_us_ = 0; // when it was last closed for TOUCH_US
   uint32_t solid_us_ = 0;   // when it was last closed for CONFIRM_US in sum
   uint16_t sum_us_ = 0;     // of closed time up to the last change
@@ -115,6 +124,12 @@ class Contact {
   void undo(uint32_t open_us) {
     const uint16_t lost_us = open_us < CONFIRM_US / OPEN_WEIGHT ? uint16_t(OPEN_WEIGHT * open_us) : CONFIRM_US;
     sum_us_ = lost_us < sum_us_ ? uint16_t(sum_us_ - lost_us) : uint16_t(0);
+  }
+
+  void swing(uint32_t since_us, uint32_t now_us) {
+    if (since_us < SWING_US) return;
+    swings_ = since_us > DOUBT_US ? uint8_t(0) : swings_ < SPIKES_MAX ? uint8_t(swings_ + 1) : SPIKES_MAX;
+    swung_us_ = now_us;
   }
 
   void begin(bool is_closed, uint32_t now_us) {
@@ -163,6 +178,7 @@ class Contact {
   uint8_t open() {
     const bool reported = held || stuck;
     state = OPEN;
+    swings_ = 0;
     held = stuck = false;
     return reported ? FREED : NOTHING;
   }

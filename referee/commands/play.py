@@ -52,7 +52,11 @@ class TableOptions(DashboardOptions):
     match_id: str | None = None
     tournament: bool = False
     source: str = option("--camera", default="0", help="Webcam index, URL or file.")
-    box_port: str = option("--box", default="none", help="Serial port, auto, or none.")
+    box_port: str = option(
+        "--box",
+        default="none",
+        help="Serial port, pattern, auto, or none; the middle two follow a box to another port.",
+    )
     box_id: str | None = option("--id", help="Insist on the button box of this name.")
     deck_file: Path | None = option("--deck", type=PATH, help="deck.json; default: the built-in deck.")
     pieces_file: Path | None = option("--pieces", type=PATH, help="pieces.json; default: the challenge set.")

@@ -5,6 +5,7 @@
 
 import glob
 import math
+import secrets
 import termios
 import threading
 import time
@@ -42,7 +43,7 @@ class SerialBox:
         self.trouble: str | None = None  # why the port could not be opened or went away
         self._line: serial.SerialBase | None = None
         self._wanted_port, self._wanted_id, self._clock = port, box_id, clock
-        self._talk = BoxTalk(box_id, ClockTie(rate_span))
+        self._talk = BoxTalk(box_id, ClockTie(rate_span), number=secrets.randbelow(0xFFFF))
         self._lock = threading.Lock()  # guards the talk; never held while listeners run
         self._listeners: list[Callable[[BoxNotice], None]] = []
         self._history: list[BoxNotice] = []  # what happened before anybody listened

@@ -63,10 +63,11 @@ class CommandQueue:
         self._hello = None
 
     def answered(self, number: int) -> Message | None:
-        """The command that this number answers, which is then done; None for a hello and for none."""
+        """The hello or command that this number answers, which is then done; None for none."""
         if self._hello is not None and self._hello.sentence.number == number:
-            self._hello = None
-        elif self._commands and self._commands[0].sentence.number == number:
+            hello, self._hello = self._hello, None
+            return hello.sentence
+        if self._commands and self._commands[0].sentence.number == number:
             return self._commands.popleft().sentence
         return None
 
@@ -96,6 +97,7 @@ BURST = 8  # quick clock queries after finding the box
 BURST_EVERY_S = 0.03
 ASK_S = 0.06  # between two questions for events that are missing
 SILENT_S = 1.5  # without any reply: lost
+FUTURE_S = 1.0  # after a jump of either clock the tie is made anew in two clock replies; then a time has to fit
 SLACK_US = 1_000_000  # a press is told when its bounce is over, perhaps after a later event
 GARBAGE_EVERY_S = 1.0
 TIMES_KEPT = 256  # numbers of commands whose sending times are remembered
@@ -126,7 +128,7 @@ class BoxTalk:
     met: bool = False  # a hello was answered on this connection
     protocol: int = 1  # the one agreed on
     latency_s: float = float("inf")  # quickest round trip on this connection
-    _number: int = 0
+    number: int = 0  # of the last command; a first one that nobody foresees makes old answers worthless
     _expected: int = 0  # number of the next event; 0 before the first hello
     _sent: dict[int, float] = field(default_factory=dict)
     _out: list[Message] = field(default_factory=list)
@@ -137,6 +139,7 @@ class BoxTalk:
     _heard_s: float = 0.0
     _last_event_us: int = 0
     _doubted: Message | None = None
+    _doubted_s: float = 0.0
     _foreign: str = ""  # the other box that was told of last
     _garbage_told: int = 0
     _garbage_due_s: float = 0.0
@@ -218,8 +221,8 @@ class BoxTalk:
         return [BoxNotice("garbage", now_s, text=f"{count} bytes of garbage dropped")]
 
     def _next(self, kind: str, *fields: int | str, protocol: int | None = None) -> Message:
-        self._number = self._number % 0xFFFF + 1
-        return Message(kind, self._number, fields, protocol or self.protocol)
+        self.number = self.number % 0xFFFF + 1
+        return Message(kind, self.number, fields, protocol or self.protocol)
 
     def _greet(self, now_s: float) -> None:
         if not self.queue.greeting:
@@ -233,6 +236,8 @@ class BoxTalk:
 
     def _reply(self, sentence: Message, now_s: float) -> list[BoxNotice]:
         done = self.queue.answered(sentence.number)
+        if done is None and sentence.kind == "BXHEL":
+            return []  # said again, or what another conversation was told
         if done is not None and done.kind == "RFNAM":
             self._renamed(str(done.fields[0]))
         sent_s = self._sent.get(sentence.number)
@@ -355,8 +360,13 @@ class BoxTalk:
         return [] if notice is None else [notice]
 
     def _plausible(self, event: Message, now_s: float) -> bool:
-        """Whether the event's time can be; one checksum in 256 lies, the same lie twice is the truth."""
+        """Whether the event's time can be; one checksum in 256 lies, the same lie twice is the truth. A time that is
+        still to come is believed only if it stays so when a clock that has jumped, as a sleeping host's, is tied anew.
+        """
         early_s, _ = self.tie.window_s(event.box_us)
-        in_order = event.box_us + SLACK_US >= self._last_event_us
-        doubted, self._doubted = self._doubted, event
-        return (in_order and early_s <= now_s) or event == doubted
+        again = event == self._doubted
+        if not again:
+            self._doubted, self._doubted_s = event, now_s
+        if early_s > now_s:
+            return again and now_s - self._doubted_s > FUTURE_S
+        return again or event.box_us + SLACK_US >= self._last_event_us

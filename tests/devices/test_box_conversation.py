@@ -289,3 +289,97 @@ def test_insisting_on_another_box_ends_the_conversation_with_this_one(desk2):
 def test_a_contact_closed_at_power_on_is_held_whatever_the_firmware_calls_it(desk):
     assert desk.hear("BXPRS", 1, 0, 0, at_s=ZERO_S + 144e-6) == ["held_at_go"]
     assert desk.told[-1].text == "button 0 was down when the box started"
+
+
+class Slept(Desk2):
+    """A box that has told ``events``, and tells them again when asked; its clock is ``ahead_s`` of what the host's
+    clock shows, because that stood still while the host slept."""
+
+    def __init__(self):
+        super().__init__()
+        self.ahead_s, self.events = 0.0, []
+
+    def tell(self, kind, *fields, at_s):
+        """Something happened, at that time of the host's clock."""
+        self.events.append((kind, box_us(at_s + self.ahead_s), fields))
+        return self.say(len(self.events))
+
+    def say(self, number):
+        kind, stamp, fields = self.events[number - 1]
+        notices = self.talk.hear(Message(kind, number, (stamp, *fields), 2).encode(), self.now_s)
+        self.told += notices
+        return [n.kind for n in notices]
+
+    def answer(self, seconds):
+        """The box answers for so long, at once over a line of 2 ms."""
+        end_s = self.now_s + seconds
+        while self.now_s < end_s:
+            for sentence in self.wait(0.005):
+                if sentence.kind == "RFCLK":
+                    fields = (box_us(self.now_s + self.ahead_s), 1, 1, len(self.events), 0)
+                    self.now_s += 0.002
+                    self.told += self.talk.hear(Message("BXCLK", sentence.number, fields, 2).encode(), self.now_s)
+                if sentence.kind == "RFRSN":
+                    self.say(sentence.fields[0])
+
+
+@pytest.mark.parametrize("slept_s", [1.0, 5.0, 30.0, 3600.0, 86_400.0])
+def test_a_host_that_slept_in_a_duel_hears_the_next_stop_once_and_at_its_time(slept_s):
+    """Seen before: the press was told as one of an hour later, because it had been said twice."""
+    desk = Slept()
+    desk.answer(3.0)
+    assert desk.tell("BXGOO", "BOX1", 1, 1, at_s=desk.now_s) == ["go"]
+    desk.answer(2.0)
+    desk.ahead_s += slept_s
+    pressed_s = desk.now_s
+    assert desk.tell("BXPRS", 1, 1, "BOX1", 1, 1, at_s=pressed_s) == []
+    desk.answer(1.5)
+    (press,) = [notice.press for notice in desk.told if notice.kind == "press"]
+    assert abs(press.at_s - pressed_s) <= press.error_s < 0.05
+    assert desk.tell("BXPRS", 0, 2, "BOX1", 1, 1, at_s=desk.now_s) == ["press"]
+    assert desk.told[-1].press.box_us - press.box_us == pytest.approx((desk.now_s - pressed_s) * 1e6, abs=2)
+
+
+def test_a_stop_that_was_pressed_while_the_host_slept_is_told_when_it_wakes_and_not_as_one_to_come():
+    desk = Slept()
+    desk.answer(3.0)
+    desk.tell("BXGOO", "BOX1", 1, 1, at_s=desk.now_s)
+    desk.answer(2.0)
+    desk.ahead_s += 600.0
+    desk.tell("BXPRS", 1, 1, "BOX1", 1, 1, at_s=desk.now_s - 300.0)
+    desk.answer(2.0)
+    (press,) = [notice.press for notice in desk.told if notice.kind == "press"]
+    assert desk.now_s - 303 < press.at_s < desk.now_s - 300 and not desk.talk.counters.gone
+
+
+def test_a_stop_whose_time_never_fits_is_not_lost(desk2):
+    stamp_s = desk2.now_s + 50
+    for _ in range(12):
+        desk2.hear2("BXPRS", 1, 0, 1, "BOX1", 1, 1, at_s=stamp_s)
+        desk2.wait(0.1)
+    assert [n.kind for n in desk2.told if n.press] == ["press"]
+
+
+def test_a_box_that_plays_back_an_earlier_duel_tells_nothing(desk2):
+    """The same numbers were heard before; after a restart of the box its start has another number."""
+    duel = [("BXGOO", 1, "BOX1", 1, 1), ("BXPRS", 2, 0, 1, "BOX1", 1, 1), ("BXPRS", 3, 1, 2, "BOX1", 1, 1)]
+    at_s = desk2.now_s
+    assert [kind for row in duel for kind in desk2.hear2(*row, at_s=at_s)] == ["go", "press", "press"]
+    desk2.wait(1.0)
+    assert desk2.hear2("BXGOO", 4, "BOX1", 1, 2) == ["go"]
+    assert [kind for row in duel * 3 for kind in desk2.hear2(*row, at_s=at_s)] == []
+    assert desk2.talk.counters.doubled == 9
+    desk2.hear2("BXBOT", 1, 2, 1)
+    desk2.agree(boot=2, last=1)
+    assert desk2.hear2("BXBOT", 1, 2, 1) == []
+    later = [(kind, number + 1, *fields) for kind, number, *fields in duel]
+    assert [kind for row in later for kind in desk2.hear2(*row, at_s=at_s)] == []
+
+
+def test_a_tape_of_an_earlier_conversation_is_no_box():
+    """Its answers are to questions that nobody has asked: every program begins to count where nobody foresees."""
+    desk = Desk(number=4_711)
+    for hello in (1, 2):
+        assert desk.hear("BXHEL", hello, "1.0", "BOX1", 1, 4, 1, 0, 0) == []
+    assert not desk.talk.met and desk.hear("BXPRS", 1, 0, 1) == []
+    assert desk.meet() == ["found"]

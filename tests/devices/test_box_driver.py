@@ -177,6 +177,37 @@ def test_the_only_usb_box_is_found_without_naming_its_port(monkeypatch):
     sim.stop()
 
 
+@pytest.mark.parametrize("wanted", [None, "SIMULATED-box*"])
+def test_a_box_that_usb_gives_another_name_is_found_again_and_tells_what_was_pressed_meanwhile(monkeypatch, wanted):
+    clock, heard = SystemClock(), Heard()
+    sim = SimulatedBox(7, clock).start()
+    before, after = sim.port, f"{sim.port}-1"
+
+    def plugged():
+        found = [ListPortInfo(port) for port in (before, after) if os.path.exists(port)]
+        for port in found:
+            port.vid = 0x2341
+        return found
+
+    monkeypatch.setattr("serial.tools.list_ports.comports", plugged)
+    box = SerialBox(wanted and str(Path(before).with_name(wanted)), clock)
+    box.listen(heard)
+    with contextlib.closing(box), contextlib.ExitStack() as stack:
+        stack.callback(sim.stop)
+        heard.wait("found")
+        duel(box, heard, 1)
+        sim.fault("unplug 0.4")
+        sim.port = after
+        sim.press(1)
+        sim.press(0, after_s=0.05)
+        heard.wait("found", 2)
+        assert box.status()["port"] == after and not os.path.exists(before)
+        assert [n.player for n in heard.wait("press", 2)] == [1, 0]
+        box.arm()
+        box.go()
+        heard.wait("go", 2)
+
+
 def test_a_box_that_takes_the_place_of_the_signed_one_is_not_believed(rig):
     """Seen before: its go and its press were told as this duel's."""
     box, sim, heard = rig

@@ -7,6 +7,7 @@
  *   US byte HEX          one from the host
  *   US reset             the reset button
  *   US hang              the program runs in circles, with interrupts on
+ *   US ram ADDRESS VALUE four bytes of the memory are set, the lowest first
  *   US end
  * Standard output: "line US_BEGUN US_ENDED TEXT", "lamp N ON US", "tone HERTZ US" (0 when it ends), "stack ADDRESS"
  * (the lowest that the stack pointer was at). */
@@ -85,7 +86,7 @@ int main(int argc, char** argv) {
   char what[16];
   double at_us;
   int offset, contact, closed;
-  unsigned byte;
+  unsigned byte, address, value;
   if (argc != 4) return 2;
   avr_irq_t* in = make_board(argv[1], argv[2], byte_out, lamp_changed, buzzer_changed);
   if (strcmp(argv[3], "-") != 0) set_eeprom(argv[3]);
@@ -96,6 +97,8 @@ int main(int argc, char** argv) {
     if (strcmp(what, "pin") == 0 && sscanf(line + offset, "%d %d", &contact, &closed) == 2) set_contact(contact, closed);
     if (strcmp(what, "reset") == 0) reset_board();
     if (strcmp(what, "hang") == 0) hang();
+    if (strcmp(what, "ram") == 0 && sscanf(line + offset, "%u %u", &address, &value) == 2)
+      for (int i = 0; i < 4; i++) avr->data[address + i] = (uint8_t)(value >> 8 * i);
     if (strcmp(what, "byte") == 0 && sscanf(line + offset, "%x", &byte) == 1) avr_raise_irq(in, byte);
     if (strcmp(what, "end") == 0) break;
   }

@@ -4,6 +4,7 @@ The rows of noise were all seen to steal or block a duel before: the contact kep
 """
 
 import random
+import subprocess
 
 import pytest
 
@@ -184,6 +185,46 @@ def test_hum_that_begins_after_the_go_forges_and_loses_nothing(play, shape, hz, 
         wanted.append((button, at_us))
         at_us += BETWEEN_US
     check_hum(play(timeline, 800_000), wanted)
+
+
+@pytest.mark.parametrize("hz", [50, 60])
+@pytest.mark.parametrize("duty", [0.76, 0.82, 0.9, 0.95, 0.99])
+def test_hum_of_any_duty_before_the_go_is_told_before_it(play, duty, hz):
+    """Seen before: B's Stop was lost without a word where hum closed its line for 76 % of the time and more."""
+    HUM["any"] = [(0, duty)]
+    timeline, go_us = Timeline(), 500_000
+    timeline.tell(BOOTED_US, "RFHEL", 2)
+    hum(timeline, "any", hz, 50_000, 1_500_000)
+    timeline.again(go_us - 5_000)
+    timeline.press(LATER_US, B)
+    timeline.press(LATER_US + BETWEEN_US, A)
+    outcome = play(timeline, 1_500_000)
+    noisy = next(s for _, s in outcome.sentences("BXNOI"))
+    assert noisy.fields[1:] == (B,) and noisy.box_us < go_us - 100_000
+    pressed = [button for button, box_us, _ in outcome.presses() if box_us > go_us]
+    held = outcome.kinds("BXHLD", "BXFRE") == [("BXHLD", (B,))]  # and not freed
+    assert pressed == ([A] if held else [B, A]), "a press that cannot be told is one of a button that is held"
+    assert held == (duty / hz > 0.015), "closed for so long on end"
+
+
+@pytest.mark.parametrize("hz", [50, 60])
+@pytest.mark.parametrize("duty", [0.76, 0.82, 0.9, 0.95, 0.99])
+def test_hum_of_any_duty_that_begins_in_a_duel_is_told_and_costs_the_other_nothing(play, duty, hz):
+    """Closed for 15 ms on end it is a press, as a line is that is shorted: then it is told as noisy right after it."""
+    HUM["any"] = [(0, duty)]
+    timeline = Timeline()
+    timeline.duel()
+    hum(timeline, "any", hz, 300_000, 1_500_000)
+    timeline.press(PRESSED_US, A)
+    outcome = play(timeline, 1_500_000)
+    told_us, noisy = next(iter(outcome.sentences("BXNOI")))
+    assert noisy.fields[1:] == (B,) and told_us < 300_000 + 11 * 1e6 / hz
+    others = [button for button, _, _ in outcome.presses() if button == B]
+    assert len(others) == (duty / hz > 0.015), "one press where it is closed for so long"
+    mine = [(box_us, told_us) for button, box_us, told_us in outcome.presses() if button == A]
+    assert [(-BOX_ZERO_US < box_us - PRESSED_US < STAMP_ERROR_US, t < PRESSED_US + TOLD_US) for box_us, t in mine] == [
+        (True, True)
+    ]
 
 
 @pytest.mark.parametrize("period_us", [119_000, 300_000])
@@ -434,3 +475,26 @@ def ram_bytes(elf):
 
     rows = [words for words in map(str.split, run("avr-size", "-A", elf).splitlines()) if len(words) == 3]
     return sum(int(count) for name, count, _ in rows if name in (".data", ".bss", ".noinit"))
+
+
+WRAP_US = 2**32
+
+
+@pytest.mark.parametrize("after_wrap_us", [-300_000, -29_000, 0, 10_000, 400_000])
+def test_presses_keep_order_and_distance_where_micros_wraps_within_a_duel(play, elf, after_wrap_us):
+    """After 71.6 minutes. The core counts 1,024 us in ``timer0_overflow_count``: it is set shortly before its wrap."""
+    found = subprocess.run(["avr-nm", elf], capture_output=True, text=True, check=True).stdout.splitlines()
+    address = next(int(line.split()[0], 16) & 0xFFFF for line in found if line.endswith(" timer0_overflow_count"))
+    timeline, left_us = Timeline(), 1_000_448
+    timeline.rows.append((BOOTED_US - 10_000, f"ram {address} {(WRAP_US - left_us) // 1024}"))
+    timeline.duel()
+    wrap_us = BOOTED_US - 10_000 + left_us
+    timeline.press(wrap_us + after_wrap_us - 20_000, B)
+    timeline.press(wrap_us + after_wrap_us, A)
+    timeline.tell(wrap_us + 600_000, "RFCLK")
+    outcome = play(timeline, wrap_us + 800_000)
+    (first, first_us, _), (second, second_us, _) = outcome.presses()
+    assert (first, second) == (B, A) and abs(second_us - first_us - 20_000) < STAMP_ERROR_US
+    assert abs(second_us - WRAP_US - after_wrap_us) < 3_000
+    ((_, clock),) = outcome.sentences("BXCLK")
+    assert clock.box_us > WRAP_US + 500_000 and not outcome.sentences("BXNOI", "BXSTK", "BXHLD")

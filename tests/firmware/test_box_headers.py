@@ -285,6 +285,21 @@ def test_hum_for_up_to_half_of_the_time_is_no_press_and_is_told_as_noise(headers
 
 
 @settings(max_examples=60, deadline=None)
+@given(period_us=periods, duty=st.floats(0.5, 0.999), before=st.booleans())
+def test_hum_is_told_as_noise_whatever_its_duty(headers, period_us, duty, before):
+    hum = hum_edges(1, 7_000 if before else 60_000, 700_000, period_us, int(period_us * duty))
+    said = told(headers, [hear2(1000, "RFHEL", 9, 2), *duel2(40_000), *hum], after_us=10_000)
+    assert [fields for _, _, fields in events(said, "BXNOI")] == [(1,)]
+
+
+@pytest.mark.parametrize("every_us", [30_000, 60_000, 100_000])
+def test_a_hand_that_drums_on_a_button_is_no_noise(headers, every_us):
+    taps = [row for us in range(60_000, 2_000_000, every_us) for row in (edge(us, 1, 1), edge(us + 20_000, 1, 0))]
+    said = told(headers, [hear2(1000, "RFHEL", 9, 2), *duel2(40_000), *taps])
+    assert events(said, "BXNOI") == [] and len(events(said, "BXPRS")) == 1
+
+
+@settings(max_examples=60, deadline=None)
 @given(period_us=periods, duty=st.floats(0.05, 0.5), at_us=st.integers(300_000, 320_000), first=st.integers(0, 1))
 def test_a_press_on_a_humming_line_is_not_lost_and_not_before_the_others(headers, period_us, duty, at_us, first):
     """The finger keeps the line closed; hum on it goes on before and after."""

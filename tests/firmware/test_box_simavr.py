@@ -2,11 +2,14 @@
 
 import random
 import subprocess
+from contextlib import ExitStack, closing
 
 import pytest
 
-from referee.devices.ports import Lamp
+from referee.devices.box import SerialBox
+from referee.devices.ports import Lamp, SystemClock
 
+from .conftest import FAST_RATE_SPAN, Heard
 from .counts import PAIRS
 
 CONNECTED, ARMED = 4, 5  # lamps
@@ -161,3 +164,34 @@ def test_names_outlive_a_reset_and_a_box_is_found_by_its_name(start_simavr, driv
     simavr.send("reset")
     heard.wait("reset")
     assert box.status()["box_id"] == "red-7"
+
+
+@pytest.mark.parametrize("order", [("BOX1", "red-7"), ("red-7", "BOX1")])
+def test_of_two_boxes_on_one_machine_each_program_finds_its_own_and_hears_no_press_of_the_other(
+    start_simavr, drive, order
+):
+    boxes = {"BOX1": start_simavr(seed=1), "red-7": start_simavr(seed=2)}
+    first, _ = drive(boxes["red-7"])
+    first.rename("red-7")
+    assert boxes["red-7"].wait_for(lambda: first.status()["box_id"] == "red-7")
+    first.close()
+    anywhere = boxes["BOX1"].port.removesuffix("0") + "*"
+    with ExitStack() as stack:
+        programs = {}
+        for name in order:
+            box, heard = SerialBox(anywhere, SystemClock(), name, FAST_RATE_SPAN), Heard()
+            stack.enter_context(closing(box))
+            box.listen(heard)
+            programs[name] = box, heard
+        for name, (box, heard) in programs.items():
+            heard.wait("found", timeout_s=30.0)
+            assert box.status()["port"] == boxes[name].port
+            box.arm()
+            box.go()
+            heard.wait("go")
+        for name, player in zip(order, (2, 1), strict=True):
+            boxes[name].press(player)
+            assert [n.player for n in programs[name][1].wait("press")] == [player]
+        boxes[order[0]].press(0, after_us=1_000)
+        programs[order[0]][1].wait("press", 2)
+        assert len(programs[order[1]][1].of("press")) == 1
