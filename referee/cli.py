@@ -9,7 +9,6 @@ from pathlib import Path
 import click
 
 from cards.errors import RefereeError
-from referee.commands.options import Commands
 
 COMMANDS = {
     "judge": ("vision:judge", "Judge the builds in IMAGES against a card."),
@@ -44,7 +43,7 @@ COMMANDS = {
 """Name -> where in ``referee.commands`` it is, and its line in the list: to show that, nothing needs loading."""
 
 
-class _Lazy(Commands):
+class _Lazy(click.Group):
     """Loads a subcommand's module only when that subcommand is asked for."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -80,7 +79,7 @@ def _show_version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:
         ctx.exit()
 
 
-@click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=_Lazy, commands=dict.fromkeys(COMMANDS), context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_show_version, help="Show it.")
 def cli() -> None:
     """A camera referee for a tabletop dexterity duel."""

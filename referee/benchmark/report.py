@@ -2,8 +2,8 @@
 of a stress run by effect and level, and how far to trust each ruling."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from itertools import groupby, pairwise
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 import numpy as np
 from scipy.stats import binomtest
@@ -165,21 +165,6 @@ def aids_lines(scores: Mapping[tuple[bool, bool, bool], Sequence[ZoneScore]]) ->
     for given, rows in scores.items():
         empty, colors, lens = ("yes" if yes else "no" for yes in given)
         out.append(f"{empty:>7}{colors:>9}{lens:>7}{len(rows):>6}  {_cells(rows)}")
-    return out
-
-
-def scaling_lines(timed: Sequence[dict]) -> list[str]:
-    """Seconds by count of pieces (at the pictures' own size) and by pixels; ``timed``: scale, seconds, pieces."""
-    own_size = [t for t in timed if t["scale"] == 1.0]
-    lines = _medians("most pieces in a field", own_size, lambda t: t["pieces"])
-    return lines + _medians("times 720p's pixels", timed, lambda t: round(t["scale"] ** 2, 2))
-
-
-def _medians(name: str, timed: Sequence[dict], key: Callable[[dict], float]) -> list[str]:
-    out = [f"{name:>24} {'images':>7} {'median s':>9} {'slowest':>8}"]
-    for value, group in groupby(sorted(timed, key=key), key):
-        seconds = [t["seconds"] for t in group]
-        out.append(f"{value:>24} {len(seconds):>7} {np.median(seconds):>9.2f} {max(seconds):>8.2f}")
     return out
 
 

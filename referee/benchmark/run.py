@@ -10,7 +10,6 @@ from functools import lru_cache
 from pathlib import Path
 
 import cv2
-import numpy as np
 
 from calibration.camera import load_camera
 from calibration.errors import FewPieces
@@ -37,13 +36,12 @@ ALL_KNOWLEDGE = Knowledge()
 
 @dataclass(frozen=True)
 class Job:
-    """One frame of one session folder, judged against its own card or another's, at a scale."""
+    """One frame of one session folder, judged against its own card or another's."""
 
     folder: Path
     index: int
     knowledge: Knowledge = ALL_KNOWLEDGE
     other_card: str | None = None
-    scale: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -91,31 +89,25 @@ def jobs(folders: Sequence[Path], knowledge: Knowledge, wrong_cards: bool = Fals
 
 
 @lru_cache(maxsize=2)
-def _observer(folder: Path, knowledge: Knowledge, scale: float) -> Observer:
+def _observer(folder: Path, knowledge: Knowledge) -> Observer:
     camera = load_camera(folder / "camera.yaml") if knowledge.camera else None
-    empty = _scaled(read_picture(folder / "empty.jpg"), scale) if knowledge.empty else None
+    empty = read_picture(folder / "empty.jpg") if knowledge.empty else None
     observer = Observer(load_piece_set(folder / "pieces.json"), camera, empty=empty)
     if knowledge.colors:
-        colors = _scaled(read_picture(folder / "colours.jpg"), scale)
+        colors = read_picture(folder / "colours.jpg")
         with suppress(FewPieces):  # then it judges without, as ``referee judge`` does
             observer.learn_colors(colors)
             observer.learn_sizes(colors)
     return observer
 
 
-def _scaled(image: np.ndarray, scale: float) -> np.ndarray:
-    if scale == 1.0:
-        return image
-    return cv2.resize(image, None, fx=scale, fy=scale, interpolation=cv2.INTER_CUBIC)
-
-
 def run(job: Job) -> list[ZoneScore] | list[Accepted]:
     """Judge one frame: its zones' scores, or for another card whether it was accepted."""
-    observer = _observer(job.folder, job.knowledge, job.scale)
+    observer = _observer(job.folder, job.knowledge)
     truth = truth_of(job.folder)["frames"][job.index]
     card = load_deck(job.folder / "deck.json").card(job.other_card or truth["card"])
     path = job.folder / truth["image"]
-    judgement = observer.judge([_scaled(read_picture(path), job.scale)], card)
+    judgement = observer.judge([read_picture(path)], card)
     name = f"{job.folder.name}/{truth['image']}"
     if job.other_card is None:
         return score_frame(judgement, name, card, truth["zones"], observer.piece_set)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from referee.commands.options import Commands, PageOptions, argument, option, takes_options
+from referee.commands.options import PageOptions, argument, option, takes_options
 from referee.commands.progress import Bar
 from referee.recording import find_attempts, load_attempt
 from referee.recording.address import Mirror, is_address
@@ -19,7 +19,7 @@ from referee.review.signing import load_private, new_key, sign
 from referee.review.verify import changed_files
 
 
-@click.group(cls=Commands)
+@click.group()
 def attempts() -> None:
     """The archive of recorded duels: its pages, its index; keys and signatures."""
 

@@ -24,7 +24,6 @@ class BenchOptions:
     steps: bool = option(is_flag=True, help="Score each step of seeing on its own too.")
     doubts: bool = option(is_flag=True, help="What each doubt is worth, instead: wrong and right rulings it withholds.")
     leave_one_out: bool = option(is_flag=True, help="Rule each session by the trust that the others teach.")
-    scaling: bool = option(is_flag=True, help="Cost against pieces and pixels instead (one process).")
     stress: bool = option(is_flag=True, help="Draw the effects of cameras and careless people upon every frame.")
     effects: str | None = option(metavar="A,B…", help="Of the stress, only these effects.")
     seed: tuple[int, ...] = option(

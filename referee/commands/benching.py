@@ -18,16 +18,13 @@ from referee.benchmark.fit import (
     unpack_lessons,
     with_trust,
 )
-from referee.benchmark.run import Job, Knowledge, jobs, run_all, sessions
+from referee.benchmark.run import Knowledge, jobs, run_all, sessions
 from referee.benchmark.scoring import ZoneScore
 from referee.benchmark.stress import EFFECTS, StressScore, effect_names, kept_rows, stress_jobs, stress_rows
 from referee.commands.bench_options import BenchOptions
 from referee.commands.progress import Bar
 from referee.vision.verdict.trust import FILE as TRUST_FILE
 from referee.vision.verdict.trust import load_trust
-
-SCALES = (1.0, 1.25, 1.5)
-"""Sides of 720p pictures for --scaling: 0.9, 1.4 and 2.1 megapixels."""
 
 
 def bench(wanted: BenchOptions) -> None:
@@ -41,8 +38,6 @@ def bench(wanted: BenchOptions) -> None:
         _show_stress(_stressed(found, wanted), wanted, found)
     elif wanted.aids:
         _show_aids(found, wanted)
-    elif wanted.scaling:
-        _show_scaling(jobs(found, rig_knowledge(wanted), every=wanted.every), wanted)
     else:
         _show_verdicts(found, wanted)
 
@@ -153,14 +148,3 @@ def _show_aids(folders: Sequence[Path], wanted: BenchOptions) -> None:
 
 def _watched(found: Iterable, count: int) -> Bar:
     return Bar(found, total=count, unit="image", leave=False)
-
-
-def _show_scaling(work: Sequence[Job], wanted: BenchOptions) -> None:
-    """Cost at the pictures' own size and larger."""
-    timed = []
-    for scale in SCALES:
-        some = work if scale == 1.0 else work[::3]
-        batch = [Job(j.folder, j.index, j.knowledge, None, scale) for j in some]
-        for found in _watched(run_all(batch, 1), len(batch)):
-            timed.append({"scale": scale, "seconds": found[0].seconds, "pieces": max(r.count for r in found)})
-    click.echo(json.dumps(timed) if wanted.as_json else "\n".join(report.scaling_lines(timed)))

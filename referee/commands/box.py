@@ -6,7 +6,6 @@ from contextlib import suppress
 
 import click
 
-from referee.commands.options import Commands, Words
 from referee.devices.box import SerialBox
 from referee.devices.box_protocol import NEXT_BUTTON, PADS, PLAYERS
 from referee.devices.firmware import BOARDS, firmware_image, upload_firmware
@@ -29,7 +28,7 @@ lamps           what the lamps show
 quit            switch the box off"""
 
 
-@click.group(cls=Commands)
+@click.group()
 def box() -> None:
     """Try the button box, or play one."""
 
@@ -182,7 +181,7 @@ def _words(notice: BoxNotice) -> str:
 
 @box.command()
 @click.option("--port", required=True, metavar="PORT", help="Where the Arduino is, such as /dev/ttyACM0.")
-@click.option("--board", type=Words(sorted(BOARDS)), default="uno", show_default=True)
+@click.option("--board", type=click.Choice(sorted(BOARDS)), default="uno", show_default=True)
 def flash(port: str, board: str) -> None:
     """Send the box's firmware, which comes with this program, to an Arduino. Needs the program avrdude."""
     click.echo(f"sending firmware {firmware_image(board).name} to the {board} on {port}")

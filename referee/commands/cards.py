@@ -19,12 +19,11 @@ from cards.kinds.layout import LayoutCard, make_layouts
 from cards.pieces import PieceSet
 from cards.stability import MISPLACEMENT_MM
 from referee.commands.named_files import PIECES, named_deck, named_piece_set, writing
-from referee.commands.options import Commands, Words
 from referee.commands.progress import Bar
 from referee.workers import end_with_parent
 
 
-@click.group(cls=Commands)
+@click.group()
 def cards() -> None:
     """Decks: proof that each card can be built and stands, new cards, pictures."""
 
@@ -138,7 +137,7 @@ def make(value: int, count: int, seed: int, known: str, pieces: str, output: Pat
 @click.argument("deck", default="challenge80")
 @click.argument("ids", nargs=-1)
 @PIECES
-@click.option("--format", "kind", type=Words(["svg", "png"]), default="svg", show_default=True)
+@click.option("--format", "kind", type=click.Choice(["svg", "png"]), default="svg", show_default=True)
 @click.option("--px", type=click.IntRange(50, 4000), default=704, show_default=True, help="Width of a PNG.")
 @click.option(
     "-o",

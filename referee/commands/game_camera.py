@@ -10,7 +10,6 @@ import cv2
 from calibration.camera import load_camera
 from cards.sentences import word
 from referee.commands.named_files import named_piece_set
-from referee.commands.options import Words
 from referee.errors import CannotSee
 from referee.games.catalogue import GAMES, game_named
 from referee.vision.city.overlay import overlay
@@ -75,9 +74,11 @@ def _city(sight: CitySight) -> list[str]:
 
 
 @click.command("cards")
-@click.argument("name", type=Words(list(GAMES)))
+@click.argument("name", type=click.Choice(list(GAMES)))
 @click.argument("picture", type=FILE)
-@click.option("--lang", type=Words(LANGUAGES), default="en", show_default=True, help="Language of the cards' names.")
+@click.option(
+    "--lang", type=click.Choice(LANGUAGES), default="en", show_default=True, help="Language of the cards' names."
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def cards(name: str, picture: Path, lang: str, as_json: bool) -> None:
     """Say which cards of the tower game NAME lie open in PICTURE, row by row: printed ones, by their markers."""

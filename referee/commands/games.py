@@ -14,9 +14,7 @@ from referee.commands.game_camera import cards, look
 from referee.commands.named_files import named_piece_set
 from referee.commands.options import (
     PATH,
-    Commands,
     PageOptions,
-    Words,
     argument,
     names_in,
     option,
@@ -100,7 +98,7 @@ def resume_game(record: Record, clock: Clock, game: str, players: Sequence[str] 
     return None
 
 
-@click.group(cls=Commands)
+@click.group()
 def game() -> None:
     """Four more tower games: play, what is on record, replays, house rules, towers read from pictures."""
 
@@ -150,7 +148,7 @@ def replay(match_id: str | None, step: bool, data_dir: Path) -> None:
 
 
 @game.command("rules")
-@click.argument("name", type=Words(list(GAMES)))
+@click.argument("name", type=click.Choice(list(GAMES)))
 def rules(name: str) -> None:
     """Print a game's house rules with their defaults, for a file of your own."""
     fields = game_named(name).rules.model_fields
@@ -188,7 +186,7 @@ def pages_of(table: GameTable, folder: Path, asked: PageOptions, camera: TableCa
 class PlayOptions(PageOptions):
     """What ``game play`` may be asked for."""
 
-    name: str = argument(type=Words(list(GAMES)))
+    name: str = argument(type=click.Choice(list(GAMES)))
     players: str = option(required=True, help="Names with commas, youngest first.")
     scorer: bool = option(
         is_flag=True, help="Real cards and stones: people enter what was done. Else the program deals."

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from calibration import ZONES
-from referee.commands.options import Words, argument, option
+from referee.commands.options import argument, option
 
 FILE = click.Path(path_type=Path)
 PIECES: dict[str, Any] = {
@@ -30,7 +30,7 @@ class JudgeOptions:
     empty: Path | None = option(type=FILE, help="The same rig with nothing on the mats.")
     colors: Path | None = option(type=FILE, help="The same rig with every piece standing apart.")
     palette: Path | None = option(type=FILE, help="What calibrate colors made of such a picture.")
-    zones: tuple[str, ...] = option("--zone", multiple=True, type=Words(list(ZONES)), help="Only this zone.")
+    zones: tuple[str, ...] = option("--zone", multiple=True, type=click.Choice(list(ZONES)), help="Only this zone.")
     as_json: bool = option("--json", is_flag=True, help="One JSON object per image and line.")
     overlay: Path | None = option(type=FILE, help="Draw the verdict: a picture, or a folder for several.")
     steps: Path | None = option(type=FILE, help="A folder for a picture of every stage, from the mats to the verdict.")

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from referee.commands.named_files import writing
-from referee.commands.options import Commands, Words, names_in
+from referee.commands.options import names_in
 from referee.errors import JournalDamaged, RefereeError
 from referee.journal import export as exports
 from referee.journal.backup import back_up
@@ -59,7 +59,7 @@ def schedule(number: int, players: str | None, rules: str | None) -> None:
 @click.option(
     "--format",
     "form",
-    type=Words(["json", "csv", "html", "sheet"]),
+    type=click.Choice(["json", "csv", "html", "sheet"]),
     default="json",
     show_default=True,
     help="sheet: a score sheet to print and sign (HTML).",
@@ -96,7 +96,7 @@ def write_output(content: str, out: Path | None) -> None:
         out.write_text(content, encoding="utf-8")
 
 
-@click.group(cls=Commands)
+@click.group()
 def journal() -> None:
     """Check the record, or get back what a damaged one still proves."""
 

@@ -1,8 +1,7 @@
-"""Options of a command line as one value, a dataclass with a field for each; what a mistyped word may have meant."""
+"""Options of a command line as one value, a dataclass with a field for each."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields
-from difflib import get_close_matches
 from functools import partial, wraps
 from inspect import get_annotations
 from pathlib import Path
@@ -23,12 +22,6 @@ PATH = click.Path(path_type=Path)
 USUAL_PORT = 8000
 
 T = TypeVar("T")
-
-
-def did_you_mean(typed: str, known: Iterable[str]) -> str:
-    """The known words that the typed one is near to, as a question after a space; empty where it is near to none."""
-    near = get_close_matches(typed.lower(), list(known), n=2, cutoff=0.6)
-    return f" Did you mean {' or '.join(near)}?" if near else ""
 
 
 def simulated_players(text: str) -> list[str]:
@@ -55,31 +48,6 @@ def names_in(text: str) -> list[str]:
 def same_players(one: Iterable[str], other: Iterable[str]) -> bool:
     """Whether these are the same people, in any order."""
     return sorted(map(comparable_name, one)) == sorted(map(comparable_name, other))
-
-
-class Commands(click.Group):
-    """A group that says which of its commands a mistyped one may have meant."""
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """As click's own, but for the fault's text."""
-        typed = str(args[0])
-        if not typed.startswith("-") and self.get_command(ctx, typed) is None and not ctx.resilient_parsing:
-            raise click.UsageError(f"No such command {typed!r}.{did_you_mean(typed, self.list_commands(ctx))}", ctx)
-        return super().resolve_command(ctx, args)
-
-
-class Words(click.Choice[str]):
-    """A choice of words that says which one a mistyped one may have meant."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """The word. Raises BadParameter with the words that there are."""
-        try:
-            return super().convert(value, param, ctx)
-        except click.BadParameter as error:
-            asked = did_you_mean(str(value), map(str, self.choices))
-            raise click.BadParameter(f"{error.message}{asked}", ctx, param) from None
 
 
 def option(*names: str, **how: Any) -> Any:

@@ -8,8 +8,7 @@ from pathlib import Path
 import click
 
 from referee.commands.hall import WHO, running_director
-from referee.commands.match import JOURNAL, BadArgument
-from referee.commands.options import Commands
+from referee.commands.match import JOURNAL
 from referee.devices.ports import SystemClock
 from referee.match.duel import stop_time
 from referee.match.schedule import comparable_name
@@ -19,7 +18,7 @@ from referee.tournament.people import careers
 from referee.tournament.ratings import ratings
 
 
-@click.group(cls=Commands)
+@click.group()
 def people() -> None:
     """People over evenings: records, results, ratings, recordings; rename, merge, delete."""
 
@@ -27,12 +26,6 @@ def people() -> None:
 PERSON, NAME = click.argument("person"), click.argument("name")
 YES = click.option("--yes", is_flag=True, help="Do not ask.")
 ARCHIVE = Path("referee-data") / "attempts"
-
-
-def confirm_deletion(what: str, yes: bool) -> None:
-    """Ask, unless it is said already. Raises BadArgument when the answer is no."""
-    if not yes and not click.confirm(f"delete {what} for good?"):
-        raise BadArgument("nothing was deleted")
 
 
 def changing_command(*parameters: Callable) -> Callable:
@@ -114,7 +107,8 @@ def delete(person: str, yes: bool, who: str, journal: str) -> None:
     """Delete everything about PERSON: names, colour, picture, history, and with them results and rating."""
     with running_director(journal) as (_, known):
         found = known.person(person)
-        confirm_deletion(f"{found.id} {found.name}", yes)
+        if not yes:
+            click.confirm(f"delete {found.id} {found.name} for good?", abort=True)
         known.delete(found.id, who)
         click.echo(f"{found.id} is deleted; what matches on record say of a name stays there")
 
@@ -142,12 +136,10 @@ def films(name: str, archive: Path, remove: bool, yes: bool, who: str) -> None:
         click.echo(f"{len(found)} recordings show {name}" + (f"; {unread} cannot be read" if unread else ""))
         if not remove or not found:
             return
-        confirm_deletion(f"these {len(found)} recordings", yes)
-        left = 0
-        for path, *_ in found:
-            if why := remove_on_request(index, index.folder(path), SystemClock().utc(), who):
-                click.echo(f"{index.folder(path).relative_to(archive)} stays: {why}")
-                left += 1
-    click.echo(f"{len(found) - left} recordings are removed")
+        if not yes:
+            click.confirm(f"delete these {len(found)} recordings for good?", abort=True)
+        told = [remove_on_request(index, index.folder(path), SystemClock().utc(), who) for path, *_ in found]
+        left = [f"{index.folder(row[0]).name} stays: {why}" for row, why in zip(found, told, strict=True) if why]
+    click.echo("\n".join([*left, f"{len(found) - len(left)} recordings are removed"]))
     if left:
         raise click.exceptions.Exit(1)

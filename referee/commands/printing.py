@@ -11,17 +11,18 @@ from calibration import ZONES
 from calibration.game_sheets import faces_pdf, plans_pdf
 from calibration.print_sheets import PAPERS, cards_pdf, charuco_pdf, colors_pdf, mats_pdf
 from referee.commands.named_files import PIECES, named_deck, named_piece_set, writing
-from referee.commands.options import Commands, Words
 from referee.games.catalogue import GAMES, game_named
 from referee.web.i18n.texts import LANGUAGES, tools, translate
 
 
-@click.group("print", cls=Commands)
+@click.group("print")
 def print_() -> None:
     """Sheets to print at 100 %: mats, cards, colours, charuco, games. A ruler on each shows the scale."""
 
 
-_LANG = click.option("--lang", type=Words(LANGUAGES), default="en", show_default=True, help="Language of the words.")
+_LANG = click.option(
+    "--lang", type=click.Choice(LANGUAGES), default="en", show_default=True, help="Language of the words."
+)
 
 
 def _common(name: str) -> Callable:
@@ -33,7 +34,7 @@ def _common(name: str) -> Callable:
             "-o", "--output", type=file, default=Path(f"{name}.pdf"), show_default=True, help="The PDF to write."
         )(command)
         return click.option(
-            "--paper", type=Words(list(PAPERS)), default="a4", show_default=True, help="Paper in the printer."
+            "--paper", type=click.Choice(list(PAPERS)), default="a4", show_default=True, help="Paper in the printer."
         )(command)
 
     return add
@@ -86,7 +87,7 @@ def charuco(paper: str, output: Path) -> None:
 
 
 @print_.command("game")
-@click.argument("name", type=Words([*GAMES, "plans"]))
+@click.argument("name", type=click.Choice([*GAMES, "plans"]))
 @_LANG
 @_common("game")
 def game(name: str, lang: str, paper: str, output: Path) -> None:

@@ -16,7 +16,7 @@ from urllib.parse import quote, urlsplit
 import click
 from flask import Flask
 
-from referee.commands.options import PATH, USUAL_PORT, PageOptions, Words, option, same_players
+from referee.commands.options import PATH, USUAL_PORT, PageOptions, option, same_players
 from referee.errors import DeviceLost
 from referee.journal.file_lock import LOCK, lock_file, private_files, usable_folder
 from referee.journal.journal import Journal
@@ -52,7 +52,7 @@ class DashboardOptions(PageOptions):
         default=40,
         help="Disk budget of recordings: beyond it the oldest uncontested ones go, and it is said.",
     )
-    mode: str = option(type=Words(tuple(MODES)), default="all", help="Which cards are played.")
+    mode: str = option(type=click.Choice(tuple(MODES)), default="all", help="Which cards are played.")
     seed: int | None = option(type=int, help="Seed of the draws, and of everything simulated.")
 
 

@@ -10,7 +10,7 @@ import click
 
 from referee.commands.hall import WHICH, WHO, running_director
 from referee.commands.match import JOURNAL, BadArgument
-from referee.commands.options import PATH, PORT, Commands, PageOptions, Words, argument, option, takes_options
+from referee.commands.options import PATH, PORT, PageOptions, argument, option, takes_options
 from referee.commands.serving import interrupted, page_server, pin_for
 from referee.commands.tournament_shown import begun_tournament, export, list_, plan, show
 from referee.journal.file_lock import usable_folder
@@ -28,7 +28,7 @@ def _listed(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
-@click.group(cls=Commands)
+@click.group()
 def tournament() -> None:
     """An evening of many tables: who meets whom where, standings, people."""
 
@@ -43,7 +43,7 @@ class BeginOptions:
     tables: str = option(default="T1", help="The tables' names, with commas.")
     form: str = option(
         "--format",
-        type=Words(list(FORMATS)),
+        type=click.Choice(list(FORMATS)),
         default="swiss",
         help="swiss; groups, then a knock-out; printed: the printed round-robin in groups.",
     )

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from referee.commands.judge_options import FILE, PIECES, JudgeOptions
-from referee.commands.options import Commands, takes_options
+from referee.commands.options import takes_options
 
 _pieces = click.option("--pieces", show_default=True, **PIECES)
 _camera = click.option("--camera", "camera_file", type=FILE, help="camera.yaml of the calibrated lens.")
@@ -23,7 +23,7 @@ def judge(asked: JudgeOptions) -> None:
     judging.judge(asked)
 
 
-@click.group(cls=Commands)
+@click.group()
 def calibrate() -> None:
     """Learn colours or a lens from pictures; say whether a rig is fit to judge."""
 

@@ -4,8 +4,8 @@ import os
 import shutil
 import sqlite3
 import tarfile
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -27,29 +27,45 @@ WAIT_S = 10.0
 def back_up(data: Path, target: Path) -> list[str]:
     """Write the data folder without its recordings into the new tar file ``target``; gives the files in it.
 
-    Raises JournalDamaged for a database that cannot be copied, FolderUnusable: then there is no ``target``.
+    Every database is seen as it is at one moment. Writers wait for that moment alone: SQLite keeps what a view shows
+    while they go on. Raises JournalDamaged for a database that cannot be copied, FolderUnusable: then there is no
+    ``target``.
     """
     if target.exists():
         raise FolderUnusable(f"{target}: is there already")
-    files = sorted(_files(data))
+    files, file = sorted(_files(data)), data
     try:
-        with private_files(), ExitStack() as stack:
+        with private_files(), ExitStack() as stack, ExitStack() as moment:
             folder = Path(stack.enter_context(TemporaryDirectory(prefix=".backup-", dir=target.parent)))
-            views = _views([file for file in files if _is_database(file)], stack)
+            databases = [file for file in files if file.read_bytes().startswith(SQLITE)]
+            for file in databases:
+                _begun(file, "BEGIN IMMEDIATE", moment)
+            views = {file: _begun(file, "BEGIN", stack) for file in databases}
+            moment.close()
             for file in files:
                 place = folder / "data" / file.relative_to(data)
                 place.parent.mkdir(parents=True, exist_ok=True)
                 if file in views:
-                    with _faults(file), closing(sqlite3.connect(place)) as copy:
+                    with closing(sqlite3.connect(place)) as copy:
                         views[file].backup(copy)
                 else:
                     shutil.copyfile(file, place)
             with tarfile.open(folder / "tar", "w") as tar:
                 tar.add(folder / "data", ".")
             put_in_place(folder / "tar", target)
+    except sqlite3.Error as error:
+        raise JournalDamaged(f"{file}: cannot be copied ({error})") from None
     except OSError as error:
         raise FolderUnusable(f"{target}: {error.strerror or error}") from None
     return [str(file.relative_to(data)) for file in files]
+
+
+def _begun(file: Path, statement: str, stack: ExitStack) -> sqlite3.Connection:
+    """A connection in a transaction that has looked at the database."""
+    connection = stack.enter_context(closing(sqlite3.connect(file, timeout=WAIT_S, isolation_level=None)))
+    connection.execute(statement)
+    connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    return connection
 
 
 def _files(data: Path) -> Iterator[Path]:
@@ -58,36 +74,3 @@ def _files(data: Path) -> Iterator[Path]:
         for path in (Path(folder, name) for name in names if not name.endswith(DERIVED) and not name.startswith(".")):
             if path.is_file() and not path.is_symlink():
                 yield path
-
-
-def _is_database(file: Path) -> bool:
-    with open(file, "rb") as opened:
-        return opened.read(len(SQLITE)) == SQLITE
-
-
-def _views(files: Sequence[Path], stack: ExitStack) -> dict[Path, sqlite3.Connection]:
-    """Connections that see these databases as they are at one moment. Writers wait for that moment alone: SQLite keeps
-    what a view shows while they go on."""
-    with ExitStack() as moment:
-        for file in files:
-            _begun(file, "BEGIN IMMEDIATE", moment)
-        views = {file: _begun(file, "BEGIN", stack) for file in files}
-        for file, view in views.items():
-            with _faults(file):
-                view.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    return views
-
-
-def _begun(file: Path, statement: str, stack: ExitStack) -> sqlite3.Connection:
-    with _faults(file):
-        connection = stack.enter_context(closing(sqlite3.connect(file, timeout=WAIT_S, isolation_level=None)))
-        connection.execute(statement)
-    return connection
-
-
-@contextmanager
-def _faults(file: Path) -> Iterator[None]:
-    try:
-        yield
-    except sqlite3.Error as error:
-        raise JournalDamaged(f"{file}: cannot be copied ({error})") from None

@@ -9,6 +9,8 @@ to loopback names, so that a foreign site cannot reach the port by a name of its
 Wrong PINs are counted by who gives them (``referee.web.logins`` keeps who gave the right one): a browser that has
 logged in before by the cookie it got then, any other by its address. Nobody can lock out anybody else; what others
 try is shown on the console. Who has not logged in gets no session cookie.
+
+flask-talisman would set five of the seven headers, and overwrite the policy that drawings bring of their own.
 """
 
 import hmac

@@ -6,6 +6,9 @@ were too many. Here an event loop holds the connections, and threads only run vi
 
 - ``GuardedConnection`` is uvicorn's HTTP connection with a cap per address and a deadline for requests;
 - ``Bridge`` runs the app (WSGI) on a few threads; a stream (``referee.web.streaming.streams``) goes on without one.
+
+uvicorn deprecates its own WSGI middleware for a2wsgi, which was tried in place of ``Bridge``: it gives every body that
+comes and every answer that is read a thread, so that 40 half-sent bodies held up everybody for 10 s and more.
 """
 
 from __future__ import annotations
@@ -29,7 +32,7 @@ from uvicorn.middleware.wsgi import build_environ
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from werkzeug.wsgi import FileWrapper
 
-from referee.web.connections import CONNECTIONS_AT_ONCE, ConnectionLimits, Connections, GuardedSocket, affordable
+from referee.web.connections import CONNECTIONS_AT_ONCE, QUEUE, ConnectionLimits, Connections, GuardedSocket, affordable
 from referee.web.logins import Logins
 from referee.web.security import visitor_of
 from referee.web.streaming.crowd import Broadcaster
@@ -356,18 +359,11 @@ def _on_loop(loop: asyncio.AbstractEventLoop, call: Callable[[str | None], None]
 
 
 def _listening(host: str, port: int) -> GuardedSocket:
-    """A socket at that address. Raises OSError when it is taken."""
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-    family, kind, proto, _, address = found[0]
-    made = GuardedSocket(family, kind, proto)
-    try:
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        made.bind(address)
-        made.listen()
-    except OSError:
-        made.close()
-        raise
-    return made
+    """A socket at that address; ``::`` is every address of IPv4 too. Raises OSError when it is taken."""
+    family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0][0]
+    both = family == socket.AF_INET6 and socket.has_dualstack_ipv6()
+    made = socket.create_server((host, port), family=family, backlog=QUEUE, dualstack_ipv6=both)
+    return GuardedSocket(fileno=made.detach())
 
 
 def serve(

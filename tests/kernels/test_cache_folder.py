@@ -1,7 +1,7 @@
 """A cache folder that others may write to: nothing in it is run, unpickled or so much as opened.
 
-The compiled loops come with the program. Earlier they lay in ``REFEREE_CACHE_DIR`` as pickles and machine code, and what
-another user of the machine had put there ran as whoever judged a picture.
+The compiled loops come with the program. Earlier they lay in ``REFEREE_CACHE_DIR`` as pickles and machine code, and
+what another user of the machine had put there ran as whoever judged a picture.
 """
 
 from __future__ import annotations

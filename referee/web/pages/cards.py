@@ -4,7 +4,6 @@ The page's script only moves pieces about; where they come to rest, whether they
 card is worth is answered here, by the same functions that ``referee cards check`` uses.
 """
 
-import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
@@ -29,7 +28,7 @@ from cards.law import worded_piece
 from cards.pieces import PieceSet, Pose, load_piece_set, parse_piece_set
 from cards.sentences import sentence, word
 from cards.stability import MISPLACEMENT_MM, check_stability, settle
-from referee.files import write_whole
+from referee.recording.folder import write_json
 from referee.session.session import Session
 from referee.web.pages.login import fault_text, json_object
 from referee.web.pages.pieces_form import form_rows, kind_svg, set_of_form
@@ -59,9 +58,11 @@ class Shelf:
             return self.session.deck
         raise BadCard(sentence("no_deck", name=name))
 
-    def keep_deck(self, deck: Deck) -> None:
-        """Write the deck in one step."""
-        _keep(self.decks / f"{_checked(deck.name)}.json", deck.to_json())
+    def keep(self, made: Deck | PieceSet) -> None:
+        """Write the deck or the piece set in one step. Raises BadCard for a name that is none."""
+        path = (self.decks if isinstance(made, Deck) else self.sets) / f"{_checked(made.name)}.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_json(path, made.to_json())
 
     def piece_set(self, name: str) -> PieceSet:
         """A kept piece set, or the running one."""
@@ -69,20 +70,11 @@ class Shelf:
             return load_piece_set(path)
         return self.session.piece_set
 
-    def keep_set(self, pieces: PieceSet) -> None:
-        """Write the piece set in one step."""
-        _keep(self.sets / f"{_checked(pieces.name)}.json", pieces.to_json())
-
 
 def _checked(name: str) -> str:
     if not NAME.fullmatch(name):
         raise BadCard(sentence("name", name=name))
     return name
-
-
-def _keep(path: Path, data: object) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, json.dumps(data, indent=1).encode())
 
 
 def set_for_script(pieces: PieceSet) -> dict[str, Any]:
@@ -256,7 +248,7 @@ def _saving(pages: flask.Blueprint, session: Session, shelf: Shelf) -> None:
         refuse_other_place(deck, name, card)
         if deck and card.id in deck.by_id and asked.get("replace") is not True:
             return flask.jsonify(error=fault_text(sentence("card_exists", card=card.id, deck=name)), replaces=True), 409
-        shelf.keep_deck(deck := with_card(deck, name, card))
+        shelf.keep(deck := with_card(deck, name, card))
         return flask.jsonify(deck=name, cards=[c.id for c in deck.cards])
 
 
@@ -330,7 +322,7 @@ def _sets(pages: flask.Blueprint, session: Session, shelf: Shelf) -> None:
     def keep() -> Any:
         try:
             made = parse_piece_set(set_of_form(flask.request.form), "the form")
-            shelf.keep_set(made)
+            shelf.keep(made)
         except RefereeError as error:
             return page(session.piece_set, fault=fault_text(error.wording)), 400
         return page(made, said=made.name)
