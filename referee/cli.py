@@ -3,6 +3,7 @@
 import importlib
 import subprocess
 import sys
+from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 
@@ -65,12 +66,11 @@ def build_version() -> str:
     """The installed version, which ends in the commit it was built from; in a checkout its version and git's word."""
     root = Path(__file__).parents[1]
     git = ["git", "-C", str(root), "describe", "--always", "--exclude=*", "--dirty=.dirty"]
-    try:
-        done = subprocess.run(git, capture_output=True, text=True) if (root / ".git").exists() else None
-    except OSError:  # no git here
-        done = None
-    version = metadata.version("referee")
-    return f"{version.partition('+')[0]}+g{done.stdout.strip()}" if done and done.returncode == 0 else version
+    version, commit = metadata.version("referee"), ""
+    if (root / ".git").exists():
+        with suppress(OSError):  # no git here
+            commit = subprocess.run(git, capture_output=True, text=True).stdout.strip()
+    return f"{version.partition('+')[0]}+g{commit}" if commit else version
 
 
 def _show_version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:

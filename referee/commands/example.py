@@ -7,13 +7,11 @@ import click
 
 from referee.commands.named_files import writing
 
-EXAMPLE = Path(__file__).parents[1] / "example"
-
 
 @click.command()
 @click.argument("folder", metavar="DIR", default="example", type=click.Path(path_type=Path))
 def example(folder: Path) -> None:
     """Write rendered sessions and a recorded duel, to try commands on, into the new DIR."""
     with writing(folder):
-        shutil.copytree(EXAMPLE, folder)
+        shutil.copytree(Path(__file__).parents[1] / "example", folder)
     click.echo(f"{folder}: {', '.join(sorted(p.name for p in folder.iterdir()))}")

@@ -14,7 +14,7 @@ Say = Callable[..., str]
 SOUNDS = {"building": "go", "stopped": "stop", "undecided": "ask", "void": "ask", "finished": "win"}
 """What is heard as a phase begins."""
 
-PODIUM, BEST = 3, 3
+PODIUM, BEST, STREAK = 3, 3, 3
 
 
 def round_scores(match: Match) -> dict[str, int]:
@@ -28,16 +28,27 @@ def round_scores(match: Match) -> dict[str, int]:
     return won
 
 
-def up_next(match: Match) -> dict[str, Any] | None:
-    """Who plays after this duel: their names, and whether they take their seats anew; None after the last."""
+def up_next(match: Match) -> Match | None:
+    """The round that the duel after this one belongs to, with its players ``a`` and ``b``; None after the last."""
     at, duels = match["round_index"], match["rounds"]
     if match["phase"] in ("new", "finished") or at >= len(duels):
         return None
-    if match["duel_index"] + 1 < duels[at]["duels"]:
-        return {"a": duels[at]["a"], "b": duels[at]["b"], "change": False}
-    if at + 1 < len(duels):
-        return {"a": duels[at + 1]["a"], "b": duels[at + 1]["b"], "change": True}
-    return None
+    after = at if match["duel_index"] + 1 < duels[at]["duels"] else at + 1
+    return duels[after] if after < len(duels) else None
+
+
+def moment(match: Match, t: Say) -> str:
+    """What is told of an award beside its points: who leads now, else how many in a row; '' where neither is so."""
+    won = [duel for duel in match["history"] if duel["award"] and not duel["annulled"]]
+    if match["phase"] != "decided" or match["under_review"] or not won:
+        return ""
+    name, scores = won[-1]["award"], {row["player"]: row["score"] for row in match["standings"]}
+    ahead = max(score for player, score in scores.items() if player != name)
+    if ahead > 0 and scores[name] - won[-1]["points"] <= ahead < scores[name]:
+        return t("moment.leads", name=name)
+    own = [duel["award"] == name for duel in reversed(won) if name in duel["seats"].values()]
+    row = (*own, False).index(False)
+    return t("moment.streak", name=name, n=row) if row >= STREAK else ""
 
 
 def podium(match: Match) -> list[Match]:

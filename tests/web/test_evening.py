@@ -211,6 +211,41 @@ def test_under_review_the_rounds_score_does_not_move(session):
     assert board_views.round_scores(session.state.to_json())["Cem"] == 0
 
 
+def award(session, name: str) -> str:
+    """One more duel, which a right Stop of that player ends; what the board says of it beside the points."""
+    if session.state.phase == "decided":
+        session.command(NextDuel())
+    session.command(DrawCard())
+    session.command(Ready())
+    session.go()
+    session.clock.sleep(9)
+    zone = next(zone for zone, seated in session.state.seats.items() if seated == name)
+    session.press(zone)
+    session.see(zone, "match")
+    return board_views.moment(session.state.to_json(), english)
+
+
+def test_three_in_a_row_are_told_and_a_change_of_lead_goes_before(session):
+    session.create_match(["Ann", "Ben"], seed=4)
+    assert [award(session, "Ann") for _ in range(3)] == ["", "", "Ann: 3 in a row!"]
+    lead, said = {}, {}
+    for n in range(3):
+        before = {p["name"]: p["score"] for p in session.state.to_json()["players"]}
+        said[n] = award(session, "Ben")
+        now = {p["name"]: p["score"] for p in session.state.to_json()["players"]}
+        lead[n] = before["Ben"] <= before["Ann"] and now["Ben"] > now["Ann"]
+    assert said == {n: "Ben takes the lead!" if lead[n] else "Ben: 3 in a row!" if n == 2 else "" for n in range(3)}
+    session.command(OpenReview("Eva", "photo"))
+    assert board_views.moment(session.state.to_json(), english) == ""
+
+
+def test_who_passes_the_leader_takes_the_lead(session):
+    session.create_match(["Ann", "Ben"], seed=4)
+    award(session, "Ann")
+    told = [award(session, "Ben") for _ in range(3)]
+    assert told.count("Ben takes the lead!") == 1
+
+
 def test_what_is_heard_comes_once_and_after_a_correction_only_what_it_changed(session):
     wrong(session)
     match = session.state.to_json()
@@ -225,7 +260,8 @@ def test_what_is_heard_comes_once_and_after_a_correction_only_what_it_changed(se
 
 def test_next_comes_the_same_pair_then_the_next_and_after_the_last_nobody(session):
     session.create_match(["Ann", "Ben"])
-    assert board_views.up_next(session.state.to_json()) == {"a": "Ann", "b": "Ben", "change": False}
+    coming = board_views.up_next(session.state.to_json())
+    assert (coming["a"], coming["b"]) == ("Ann", "Ben")
     finished(session)
     assert board_views.up_next(session.state.to_json()) is None
 

@@ -157,7 +157,7 @@ def test_the_console_offers_only_what_the_phase_allows(app, session):
     "lang, said, big",
     [
         ("en", "wrong build, hand in the field at Stop", "A hand was in the field at Stop"),
-        ("de", "falsch gebaut, Hand im Feld bei Stopp", "Beim Stopp war eine Hand im Feld"),
+        ("de", "falsch gebaut, Hand im Feld beim Stopp", "Beim Stopp war eine Hand im Feld"),
     ],
 )
 def test_why_a_duel_ended_so_is_said_in_words(app, session, lang, said, big):

@@ -22,13 +22,8 @@ def _values(session: Session, t: Say) -> dict[str, Any]:
     snapshot = session.snapshot()
     if not snapshot.get("match") or snapshot["match"]["phase"] == "new":
         quiet = {"key": "", "phase": "new", "sound": "", "say": ""}
-        return {
-            "match": None,
-            "live": snapshot["live"],
-            "alarms": snapshot["alarms"],
-            "announcement": quiet,
-            "practice": session.practice is not None,
-        }
+        values = {"match": None, "live": snapshot["live"], "alarms": snapshot["alarms"]}
+        return values | {"announcement": quiet, "practice": session.practice is not None}
     match = public_match(snapshot["match"])
     seen = {**snapshot, "match": match}
     decision = views.decision(match["duel"])
@@ -37,6 +32,7 @@ def _values(session: Session, t: Say) -> dict[str, Any]:
         "announcement": board_views.announcement(match, decision, t),
         "round_scores": board_views.round_scores(match),
         "up_next": board_views.up_next(match),
+        "moment": board_views.moment(match, t),
         "podium": board_views.podium(match),
         "best_times": board_views.best_times(match),
         "played": board_views.ended_duels(match) if match["phase"] == "finished" else [],

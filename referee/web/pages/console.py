@@ -32,32 +32,29 @@ def _values(session: Session, t: Say) -> dict[str, Any]:
         return values
     shown = match["phase"] in CARD_SHOWN_PHASES
     face = session.deck.by_id.get(match["card_id"] or "") if shown else None
-    return (
-        values
-        | {
-            "match": match,
-            "allowed": frozenset(match["allowed"]),
-            "seats": views.seats(match),
-            "clock": views.clock(match),
-            "rounds": views.rounds(match),
-            "primary": PRIMARY.get(match["phase"]),
-            "decision": views.decision(match["duel"]),
-            "verdicts": views.callers_verdicts(snapshot),
-            "overlay": views.overlay(session, snapshot),
-            "readings": console_views.readings(match) if match["phase"] in CONTESTED else [],
-            "quick": console_views.quick(match),
-            "reasons_said": console_views.REASONS,
-            "open_zones": views.zones_awaiting_ruling(match),
-            "card": views.card(face) if face else None,
-            "pictures": snapshot.get("pictures", {}),
-            "history": list(reversed(match["history"])),  # the latest first
-            "replayable": _replayable(session.state) if "ReplayDuel" in match["allowed"] else frozenset(),
-            "open_fouls": [(i, foul) for i, foul in enumerate(match["fouls"]) if foul["sanction"] is None],
-            "against": partial(_against, match),
-            "clips": _clips(session),
-        }
-        | _more(match, t)
-    )
+    values |= {
+        "match": match,
+        "allowed": frozenset(match["allowed"]),
+        "seats": views.seats(match),
+        "clock": views.clock(match),
+        "rounds": views.rounds(match),
+        "primary": PRIMARY.get(match["phase"]),
+        "decision": views.decision(match["duel"]),
+        "verdicts": views.callers_verdicts(snapshot),
+        "overlay": views.overlay(session, snapshot),
+        "readings": console_views.readings(match) if match["phase"] in CONTESTED else [],
+        "quick": console_views.quick(match),
+        "reasons_said": console_views.REASONS,
+        "open_zones": views.zones_awaiting_ruling(match),
+        "card": views.card(face) if face else None,
+        "pictures": snapshot.get("pictures", {}),
+        "history": list(reversed(match["history"])),  # the latest first
+        "replayable": _replayable(session.state) if "ReplayDuel" in match["allowed"] else frozenset(),
+        "open_fouls": [(i, foul) for i, foul in enumerate(match["fouls"]) if foul["sanction"] is None],
+        "against": partial(_against, match),
+        "clips": _clips(session),
+    }
+    return values | _more(match, t)
 
 
 def _more(match: Mapping[str, Any], t: Say) -> dict[str, Any]:
