@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import selectors
 import signal
+import socket
 import sys
 import threading
 import time
@@ -29,6 +31,9 @@ from referee.web.hall.app import create_hall_app
 ANSWER_S = 1.0
 """What anybody may have to wait for the hall."""
 
+SILENT_S = float(os.environ.get("REFEREE_SILENT_S", 10))
+"""How long the line is silent: longer than anybody waits for an answer."""
+
 PAGES = ("/", "/tables", "/tables/T1", "/standings", "/people", "/referee", "/export.json", "/snapshot?page=hall")
 
 
@@ -45,6 +50,61 @@ def hung(server):
     finally:
         for number in (first, *numbers):
             os.kill(number, signal.SIGCONT)
+
+
+class SilentLine:
+    """A way to the server by a socket of its own, in ``folder``: while it is ``silent``, what is sent is taken and
+    nothing comes back, to old connections and new ones, as behind a proxy whose other side is gone."""
+
+    def __init__(self, server, folder: Path) -> None:
+        self.folder, self._server = folder, str(server.folder / ".s.PGSQL.5432")
+        self.silent, self._over = threading.Event(), threading.Event()
+        self._door = socket.socket(socket.AF_UNIX)
+        self._door.bind(str(folder / ".s.PGSQL.5432"))
+        self._door.listen()
+        self._pairs: dict[socket.socket, socket.socket] = {}
+        self._ears = selectors.DefaultSelector()
+        self._ears.register(self._door, selectors.EVENT_READ)
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def url(self, url: str) -> str:
+        """The same store, by this line."""
+        return url.replace(f"host={Path(self._server).parent}", f"host={self.folder}")
+
+    def close(self) -> None:
+        self._over.set()
+        self._thread.join()
+        for end in (self._door, *self._pairs):
+            end.close()
+        self._ears.close()
+
+    def _run(self) -> None:
+        while not self._over.is_set():
+            for key, _ in self._ears.select(0.05):
+                self._enter() if key.fileobj is self._door else self._pass_on(key.fileobj)
+
+    def _enter(self) -> None:
+        one, other = self._door.accept()[0], socket.socket(socket.AF_UNIX)
+        other.connect(self._server)
+        for end, far in ((one, other), (other, one)):
+            self._pairs[end] = far
+            self._ears.register(end, selectors.EVENT_READ)
+
+    def _pass_on(self, end: socket.socket) -> None:
+        if end not in self._pairs:
+            return  # its other end has gone in the same look
+        try:
+            data = end.recv(1 << 16)
+            if data and not self.silent.is_set():
+                self._pairs[end].sendall(data)
+        except OSError:
+            data = b""
+        if not data:
+            for one in (end, self._pairs.pop(end)):
+                self._pairs.pop(one, None)
+                self._ears.unregister(one)
+                one.close()
 
 
 def parent(stat: Path) -> int:
@@ -203,3 +263,26 @@ def test_a_table_starts_from_its_own_copy_while_its_server_is_down_and_catches_u
     finally:
         if not (postgres.folder / "data" / "postmaster.pid").exists():
             postgres.start()
+
+
+@pytest.mark.slow
+def test_a_line_to_the_server_that_falls_silent_keeps_nobody_waiting_and_loses_nothing(postgres, tmp_path):
+    straight = postgres.fresh_url()
+    with closing(SilentLine(postgres, tmp_path)) as line:
+        hall = Hall(line.url(straight), tmp_path)
+        with hall.stack:
+            until(lambda: hall.director.record.problem is None)
+            line.silent.set()
+            end, waits_s = time.monotonic() + SILENT_S, []
+            while time.monotonic() < end:
+                waits_s.append(hall.slowest_s())
+            began = time.monotonic()
+            hall.director.command(Enter("Zoe", who="organiser"))
+            waits_s.append(time.monotonic() - began)
+            asked, slowest_s = len(waits_s) * len(PAGES), max(waits_s)
+            print(f"{asked} pages while the line was silent for {SILENT_S:.0f} s: {slowest_s:.2f} s at most")
+            found_out = sum(wait_s >= ANSWER_S for wait_s in waits_s)  # who waits in vain for 0.8 s, on a busy machine
+            assert found_out <= 1 and slowest_s < 2 * ANSWER_S and sorted(waits_s)[-3] < ANSWER_S
+            until(lambda: [a["code"] for a in hall.director.notifier.alarms()] == ["journal"])
+            line.silent.clear()
+            until(lambda: "Zoe" in entrants(straight))
