@@ -1,9 +1,10 @@
-"""axe-core finds no serious fault on a game's board, console and phones, light or dark; none scrolls sideways."""
+"""axe-core finds no serious fault on a game's board, console and phones, light or dark; none scrolls sideways; all
+goes by keys, and nothing moves for who asked for less motion."""
 
 from __future__ import annotations
 
 import pytest
-from browser import PHONE, PROJECTOR, serious
+from browser import MOVING, PHONE, PROJECTOR, not_reached_by_tab, serious
 
 from referee.devices.ports import SystemClock
 from referee.games.catalogue import GAMES
@@ -46,3 +47,13 @@ def test_a_games_page_has_no_serious_fault_and_does_not_scroll_sideways(game, br
             assert serious(page) == [], (url, scheme)
             assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), (url, size)
         context.close()
+
+
+def test_a_games_page_goes_by_keys_and_keeps_still(game, browser):
+    context = browser.new_context(viewport=PHONE, locale="en-GB", reduced_motion="reduce")
+    page = context.new_page()
+    for url in game:
+        page.goto(url, wait_until="load")
+        assert page.evaluate(MOVING) == [], url
+        assert not_reached_by_tab(page) == ([], set()), url
+    context.close()

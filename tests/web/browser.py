@@ -27,6 +27,29 @@ PATIENCE_MS = 60_000.0
 
 expect.set_options(timeout=PATIENCE_MS)
 
+MOVING = (
+    "document.getAnimations().filter((a) => a.playState === 'running' && a.effect.getTiming().duration > 1)"
+    ".map((a) => a.animationName || a.transitionProperty)"
+)
+
+REACHABLE = """() => {
+  const top = document.querySelector("dialog[open]") || document;
+  const all = [...top.querySelectorAll("a[href], button, input, select, textarea, summary, [tabindex='0']")];
+  const other = (el) => el.type === "radio" && !el.checked
+    && document.querySelector(`input[name="${el.name}"]:checked`); // the arrows lead to it
+  const there = (el) => el.checkVisibility({ visibilityProperty: true }) && !el.closest("[inert]");
+  window.walked = all.filter((el) => there(el) && !el.disabled && el.type !== "hidden" && !other(el));
+  return window.walked.length;
+}"""
+"""How many things on the page are for pressing or filling in; kept for ``FOCUSED``."""
+
+FOCUSED = """() => {
+  const el = document.activeElement, style = getComputedStyle(el);
+  const shown = style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2;
+  return [window.walked.indexOf(el), shown ? "" : (el.id || el.className || el.tagName)];
+}"""
+"""Which of them the key has come to, and its name where nothing shows that."""
+
 
 @contextmanager
 def chromium() -> Iterator[Browser]:
@@ -48,3 +71,23 @@ def serious(page: Page) -> list[str]:
         for v in found
         if v["impact"] in ("serious", "critical")
     ]
+
+
+def not_reached_by_tab(page: Page) -> tuple[list[str], set[str]]:
+    """What can be pressed or filled in and the tab key does not come to, and what it comes to without showing it."""
+    count = page.evaluate(REACHABLE)
+    assert count, "nothing to press on this page"
+    reached, unseen = set(), set()
+    for _ in range(2 * count + 4):
+        page.keyboard.press("Tab")
+        which, unmarked = page.evaluate(FOCUSED)
+        reached.add(which)
+        if which >= 0 and unmarked:
+            unseen.add(unmarked)
+        if len(reached - {-1}) == count:
+            break
+    missed = page.evaluate(
+        "(reached) => window.walked.filter((el, i) => !reached.includes(i)).map((el) => el.outerHTML.slice(0, 90))",
+        sorted(reached),
+    )
+    return missed, unseen

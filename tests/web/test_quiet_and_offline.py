@@ -6,34 +6,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
-from browser import PROJECTOR
+from browser import MOVING, PROJECTOR, not_reached_by_tab
 from fake_session import FakeSession
 from scenes import SCENES, Scene
 
 from referee.web import create_app, serve
-
-MOVING = (
-    "document.getAnimations().filter((a) => a.playState === 'running' && a.effect.getTiming().duration > 1)"
-    ".map((a) => a.animationName || a.transitionProperty)"
-)
-
-REACHABLE = """() => {
-  const top = document.querySelector("dialog[open]") || document;
-  const all = [...top.querySelectorAll("a[href], button, input, select, textarea, summary, [tabindex='0']")];
-  const other = (el) => el.type === "radio" && !el.checked
-    && document.querySelector(`input[name="${el.name}"]:checked`); // the arrows lead to it
-  const there = (el) => el.checkVisibility({ visibilityProperty: true }) && !el.closest("[inert]");
-  window.walked = all.filter((el) => there(el) && !el.disabled && el.type !== "hidden" && !other(el));
-  return window.walked.length;
-}"""
-"""How many things on the page are for pressing or filling in; kept for ``FOCUSED``."""
-
-FOCUSED = """() => {
-  const el = document.activeElement, style = getComputedStyle(el);
-  const shown = style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2;
-  return [window.walked.indexOf(el), shown ? "" : (el.id || el.className || el.tagName)];
-}"""
-"""Which of them the key has come to, and its name where nothing shows that."""
 
 ONE_OF_A_KIND = [
     "board-idle",
@@ -122,21 +99,7 @@ def test_a_page_asks_nobody_else_and_keeps_still(served, page):
 )
 def test_all_that_can_be_pressed_is_reached_by_the_tab_key_and_seen_to_be(served, page):
     with opened(page, *served):
-        count = page.evaluate(REACHABLE)
-        reached, unseen = set(), set()
-        for _ in range(2 * count + 4):
-            page.keyboard.press("Tab")
-            which, unmarked = page.evaluate(FOCUSED)
-            reached.add(which)
-            if which >= 0 and unmarked:
-                unseen.add(unmarked)
-            if len(reached - {-1}) == count:
-                break
-        missed = page.evaluate(
-            "(reached) => window.walked.filter((el, i) => !reached.includes(i)).map((el) => el.outerHTML.slice(0, 90))",
-            sorted(reached),
-        )
-        assert count and missed == [] and unseen == set()
+        assert not_reached_by_tab(page) == ([], set())
 
 
 def test_every_scene_that_is_walked_through_is_there():
