@@ -42,9 +42,9 @@ READINGS_SEARCHED = measured(30, "readings", "by hand, for time: of the beam, co
 EDITS = measured(6, "edits", "by hand, for time: of a reading the best that are followed")
 EDIT_ROUNDS = measured(5, "rounds", "by hand, for time: so often a reading is improved")
 SEARCHES = tuple(zip((WIDE, WIDEST), IMPROVED, PIECES_BORROWED, strict=True))
-READINGS_COMPLETED = measured(15, "readings", "by hand: weighed again where a further single piece has been found")
+READINGS_COMPLETED = measured(10, "readings", "by hand: weighed again where a further single piece has been found")
 CARD_PLACES = measured(2, "placements", "by hand: of what a layout card shows, improved before anything is searched")
-VARIANTS = measured(8, "edits", "by hand: of what a layout card shows, fitted whatever the card's own fit is")
+VARIANTS = measured(6, "edits", "by hand: of what a layout card shows, fitted whatever the card's own fit is")
 OF_A_RULING = measured(2, "readings", "by hand: looked for where none satisfies the card, or all do")
 COMPARED_READINGS = measured(20, "readings", "by hand, for time: among so many tried ones those are looked for")
 APART_RIVALS = measured(4, "readings", "by hand: with a piece apart in the field, weighed without it too")
@@ -58,7 +58,7 @@ RIGHT_PRIOR = measured(
     "builds of the dev sets have a wrong reading up to 370 nats ahead, wrong ones no right one less than 2300 behind",
 )
 FAR_BEHIND = measured(800.0, "nats", "by hand: further behind the best a reading cannot win by a finer fit")
-READINGS = measured(8, "readings", "by hand: so many distinct ones are handed on")
+READINGS = measured(6, "readings", "by hand: so many distinct ones are handed on")
 
 
 @dataclass

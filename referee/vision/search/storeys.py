@@ -9,7 +9,7 @@ from referee.vision.search.canvas import Canvas, Reading, fit_readings
 from referee.vision.search.rules import MAX_PIECES
 from referee.vision.search.stances import Catalogue
 
-LEANING_READINGS = measured(3, "readings", "by hand: of so many those of another height are tried")
+LEANING_READINGS = measured(2, "readings", "by hand: of so many those of another height are tried")
 STOREYS = measured(2, "readings", "by hand: so many of them are improved")
 
 NO_CLIMB = measured(((1.0,), (1.0,), 0), "(steps in mm, steps in degrees, rounds)", "a hill climb without a step")
