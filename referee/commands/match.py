@@ -30,6 +30,9 @@ JOURNAL = click.option(
 )
 
 
+FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
+
+
 class BadArgument(RefereeError):
     """A command line that asks for what is not there."""
 
@@ -135,13 +138,7 @@ def salvage_(damaged: str, target: str, who: str | None) -> None:
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option(
-    "--data-dir",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    default="referee-data",
-    show_default=True,
-    help="The folder to copy.",
-)
+@click.option("--data-dir", type=FOLDER, default="referee-data", show_default=True, help="The folder to copy.")
 def backup(file: Path, data_dir: Path) -> None:
     """Copy records, people and settings into the tar FILE, as they are at one moment; a match may be running.
 

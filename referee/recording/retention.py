@@ -121,11 +121,11 @@ def make_room(
             folder, _, size = candidate
             if folder == busy or not _may_go(folder, now):
                 continue
-            one = _waiting(folder, size)
-            if _taken_out(root, folder, one, now, why="disk budget, uncontested") is None:
+            one = _taken_out(root, folder, size, now, why="disk budget, uncontested")
+            if isinstance(one, Removed):
                 gone.append(folder)
                 removed.append(one)
-                over -= one.size_bytes
+                over -= size
         known.forget(*gone)
     if over <= 0:
         return removed, None
@@ -176,25 +176,22 @@ def remove_on_request(index: Index, folder: Path, now: datetime, who: str) -> st
             return "it may still be recording"
     except (BadAttempt, ValueError) as error:
         return str(error)
-    one = _waiting(folder, bytes_of(folder))
-    if why := _taken_out(index.root, folder, one, now, why="on request", who=who):
-        return why
+    one = _taken_out(index.root, folder, bytes_of(folder), now, why="on request", who=who)
+    if isinstance(one, str):
+        return one
     index.forget(folder)
     shutil.rmtree(one.left, ignore_errors=True)
     return f"{one.left.name} could not be deleted" if one.left.exists() else None
 
 
-def _waiting(folder: Path, size_bytes: int) -> Removed:
-    return Removed(folder.name, size_bytes, folder.with_name(f"{DELETED_PREFIX}{folder.name}"))
-
-
-def _taken_out(root: Path, folder: Path, one: Removed, now: datetime, **more: str) -> str | None:
-    """None when the folder is out of the archive; else why it stays."""
-    append_line(root / LOG, {"at": now.isoformat(), "removed": one.name, "bytes": one.size_bytes, **more})
+def _taken_out(root: Path, folder: Path, size_bytes: int, now: datetime, **more: str) -> Removed | str:
+    """The folder, out of the archive; or why it stays."""
+    one = Removed(folder.name, size_bytes, folder.with_name(f"{DELETED_PREFIX}{folder.name}"))
+    append_line(root / LOG, {"at": now.isoformat(), "removed": one.name, "bytes": size_bytes, **more})
     try:
         folder.rename(one.left)
     except OSError as error:
         why = error.strerror or str(error)
         append_line(root / LOG, {"at": now.isoformat(), "kept": one.name, "why": why})
         return why
-    return None
+    return one
