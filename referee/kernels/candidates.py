@@ -80,7 +80,7 @@ def keep_worthy(rules, limits, rows, count, turn):
     for i in range(count):
         x, y = c * rows[i].piece.x - s * rows[i].piece.y, s * rows[i].piece.x + c * rows[i].piece.y
         inside: cython.bint = fabs(x) <= limits.field[0] and fabs(y) <= limits.field[1]
-        if inside and rows[i].won > -rules.hidden * rows[i].pixels:
+        if inside and rows[i].won > -rules.pixel_nats * rows[i].pixels:
             rows[n] = rows[i]
             n += 1
     return n

@@ -19,6 +19,8 @@ from cython.cimports.referee.kernels.scene import (
 COVERED = cython.declare(cython.int, -2)
 REMOVED_SCORE = cython.declare(cython.double, -1e9)
 ROUNDS = cython.declare(cython.int, 4)
+MOST_ROWS = cython.declare(cython.int, 200_000)
+NEVER_COST = cython.declare(cython.double, 1e9)
 
 
 def shows(stances, piece, labels, view):
@@ -26,7 +28,7 @@ def shows(stances, piece, labels, view):
     stance = stance_of(piece)
     seen: i64 = 0
     for k in range(3):
-        z = piece.z + stances.rules.seen_at[k] * stances.size[stance].height
+        z = piece.z + stances.rules.probed[k] * stances.size[stance].height
         pixel = pixel_of(piece.x, piece.y, z, view)
         if pixel.row >= 0:
             label = labels[pixel.row * view.width + pixel.column]
@@ -98,13 +100,13 @@ def scan_loose(table: StanceTable, stances, alike, places, yaws, wanted, labels,
     left = np.maximum(scene.gains.each - scene.maps.gained, 0.0, dtype=float)
     sums = np.pad(left.cumsum(1).cumsum(2), ((0, 0), (1, 0), (1, 0)))
     scan.to_win, scan.least = doubles(sums), doubles(least)
-    out = np.empty((table.stances.rules.most_rows, 7))
+    out = np.empty((MOST_ROWS, 7))
     which, n_yaws, to = indices(stances), indices(turns), cython.cast("Placement *", doubles(out))
     own, view, count = cython.address(table.stances), cython.address(scene.view), cython.cast("i64", len(stances))
     n: i64 = 0
     with cython.nogil:
         for i in range(count):
-            most = own.rules.most_rows - n
+            most = MOST_ROWS - n
             n += scan_stance(own, which[i], n_yaws[i], cython.address(scan), view, to + n, most)
     return out[:n].copy()
 
@@ -203,7 +205,7 @@ def take_costs(stances, build, loose):
         loose.costs[i] = prices.outside
         if fabs(own.x) <= field[0] and fabs(own.y) <= field[1]:
             stands: cython.bint = clashes(stances, own, build.pieces, build.count, c, s)
-            loose.costs[i] = stances.rules.clash_cost if stands else prices.apart
+            loose.costs[i] = NEVER_COST if stands else prices.apart
         if loose.left[stances.kind[stance_of(own)]] <= 0:
             loose.costs[i] += prices.beyond
 

@@ -38,8 +38,8 @@ def top_of(stances, stance, x, other, span):
     both_flat: cython.bint = stances.level[stance].below and stances.level[o].above
     top = -1e9
     for i in range(1 if both_flat else rules.seen_samples):
-        at = span.left + rules.seen_inset_mm
-        at += (span.right - span.left - 2 * rules.seen_inset_mm) * i / (rules.seen_samples - 1)
+        at = span.left + rules.exact_mm
+        at += (span.right - span.left - 2 * rules.exact_mm) * i / (rules.seen_samples - 1)
         low = profile_at(lower, stances.samples, (at - x) / wide + 0.5)
         high = profile_at(upper, stances.samples, (at - other.x) / other_wide + 0.5)
         top = max(top, other.z + high - low)
@@ -58,12 +58,12 @@ def rest_on(stances, stance, x, y, pieces, count):
         if span.left > span.right:
             continue
         highest = other.z + (stances.size[stance_of(other)].height + size.height) / 2 + ROUNDING_MM
-        if highest < rest.z - rules.same_level_mm:  # wherever they touch
+        if highest < rest.z - rules.level_mm / 2:  # wherever they touch
             continue
         top = top_of(stances, stance, x, other, span)
-        if top > rest.z + rules.same_level_mm:
+        if top > rest.z + rules.level_mm / 2:
             rest.z, rest.carriers = top, 1
-        elif top > rest.z - rules.same_level_mm and top > size.height / 2 + rules.same_level_mm:
+        elif top > rest.z - rules.level_mm / 2 and top > size.height / 2 + rules.level_mm / 2:
             rest.carriers += 1
     return rest
 
@@ -80,9 +80,9 @@ def foot_of(stances, piece):
     size, lower = stances.size + stance, stances.lower + samples * stance
     span: Span
     span.left, span.right = 1e9, -1e9
-    if piece.z - size.height / 2 < rules.on_table_mm:
+    if piece.z - size.height / 2 < rules.level_mm:
         for i in range(samples):
-            if lower[i] + size.height / 2 < rules.foot_mm:
+            if lower[i] + size.height / 2 < rules.level_mm / 2:
                 at = piece.x + (cython.cast(cython.double, i) / (samples - 1) - 0.5) * size.width
                 span.left, span.right = min(span.left, at), max(span.right, at)
     return span
@@ -100,13 +100,13 @@ def contact(stances, piece, pieces, count):
         if common.left > common.right:
             continue
         for i in range(rules.seen_samples):
-            at = common.left + rules.seen_inset_mm
-            at += (common.right - common.left - 2 * rules.seen_inset_mm) * i / (rules.seen_samples - 1)
+            at = common.left + rules.exact_mm
+            at += (common.right - common.left - 2 * rules.exact_mm) * i / (rules.seen_samples - 1)
             under = piece.z + profile_at(lower, samples, (at - piece.x) / size.width + 0.5)
             above = other.z + profile_at(
                 stances.upper + samples * o, samples, (at - other.x) / stances.size[o].width + 0.5
             )
-            if under - above < rules.carried_mm:
+            if under - above < rules.level_mm:
                 span.left, span.right = min(span.left, at), max(span.right, at)
     return span
 
@@ -150,9 +150,9 @@ def toppling(stances, pieces, count):
         if span.left > span.right:
             continue
         off = max(span.left - load.centre, load.centre - span.right)
-        if off > rules.topple_slack_mm:
-            most = rules.loaded_cost if load.mass > load.own else rules.topple_cost
-            cost += most * min((off - rules.topple_slack_mm) / rules.topple_full_mm, 1.0)
+        if off > rules.slack_mm:
+            most = rules.most_cost if load.mass > load.own else rules.rarely_built_cost
+            cost += most * min((off - rules.slack_mm) / rules.topple_full_mm, 1.0)
         j = carrier(stances, pieces, count, piece, load.centre)
         if j >= 0:
             total = loads[j].mass + load.mass
@@ -171,10 +171,10 @@ def crookedness(stances, pieces, count):
         turn += pieces[i].yaw / count
     cost = rules.yaw_cost * (turn / rules.most_turn) * (turn / rules.most_turn) / 2
     for i in range(count):
-        off, turned = (pieces[i].y - y) / rules.y_slack_mm, (pieces[i].yaw - turn) / rules.yaw_slack
+        off, turned = (pieces[i].y - y) / rules.slack_mm, (pieces[i].yaw - turn) / rules.yaw_slack
         own = rules.y_cost * off * off / 2 + rules.yaw_cost * turned * turned / 2
-        stacked: cython.bint = pieces[i].z > stances.size[stance_of(pieces + i)].height / 2 + rules.stacked_mm
-        cost += min(own, rules.most_stacked if stacked else rules.most_cost)
+        stacked: cython.bint = pieces[i].z > stances.size[stance_of(pieces + i)].height / 2 + rules.slack_mm
+        cost += min(own, rules.rarely_built_cost if stacked else rules.most_cost)
     return cost + toppling(stances, pieces, count)
 
 

@@ -37,7 +37,7 @@ def may_be_there(stances, piece, view):
     seen: i64 = 0
     for across in range(3):
         for up in range(3):
-            x, z = piece.x + rules.across[across] * size.width, piece.z + rules.probed[up] * size.height
+            x, z = piece.x + rules.probed[across] * size.width, piece.z + rules.probed[up] * size.height
             pixel = pixel_of(x, piece.y, z, view)
             at = pixel.row * view.width + pixel.column
             if pixel.row >= 0 and gain[at] > view.gained[at] - rules.missing_nats:
@@ -53,7 +53,7 @@ def wins_anything(stances, row, view):
     """Write to a row what it wins; whether that is anything at all."""
     got = weighed(stances, cython.address(row.piece), view)
     row.won, row.pixels = got.won, got.pixels
-    return row.won > stances.rules.least_nats * row.pixels - 1e-9 and row.pixels > 0
+    return row.won > -stances.rules.pixel_nats * row.pixels - 1e-9 and row.pixels > 0
 
 
 def on_table(stances, places, pieces, count, view, out):

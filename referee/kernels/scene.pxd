@@ -19,15 +19,11 @@ cdef enum:
     MOST_TURNED = 128   # so many parts are kept as they were turned last
 
 cdef struct Rules:  # referee/vision/search/rules.py says what each is, in which unit
-    double touch_mm, seen_inset_mm, on_table_mm, foot_mm, same_level_mm, carried_mm, carrier_gap_mm, stacked_mm
-    double topple_full_mm, topple_slack_mm, topple_cost, loaded_cost
-    double y_slack_mm, yaw_slack, y_cost, yaw_cost, most_cost, most_stacked, most_turn
-    double missing_nats, least_nats, next_best_mm, near_copy_mm, on_top_step, beside_step, reach_on_top, reach_beside
-    double hidden, prop_gap_mm, clash_cost, piece_cost, optimism, quick_mm, quick_deg, cell_mm
-    i64 seen_samples, least_probed, branch, max_pieces, looked_at, most_rows
-    double across[3]
+    double touch_mm, exact_mm, level_mm, slack_mm, carrier_gap_mm, topple_full_mm, rarely_built_cost, most_cost
+    double yaw_slack, y_cost, yaw_cost, most_turn, missing_nats, pixel_nats, next_best_mm, near_copy_mm
+    double on_top_step, beside_step, reach_on_top, reach_beside, piece_cost, optimism, quick_mm, quick_deg, cell_mm
+    i64 seen_samples, least_probed, branch, max_pieces, looked_at
     double probed[3]
-    double seen_at[3]
     double nudges_mm[4]
     double shifts_mm[6]
 

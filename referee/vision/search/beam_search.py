@@ -17,13 +17,11 @@ from referee.kernels.rasterizer import clear
 from referee.kernels.scans import scan_table
 from referee.kernels.scene import Gains, Scene
 from referee.vision.measured import measured
-from referee.vision.search.canvas import PIECE_COST, Canvas, Reading
+from referee.vision.search.canvas import Canvas, Reading
+from referee.vision.search.rules import PIECE_COST, STEP_X, STEP_Y, TURN_DEG
 
-TURNS_DEG = measured(
-    (-14.0, -7.0, 0.0, 7.0, 14.0), "degrees", "CONTRACT.md: up to 15; hill climbs find what is between"
-)
-STEP_X = measured(6.0, "mm", "by hand: places at which first pieces are tried, a fifth of a piece")
-STEP_Y = measured(8.0, "mm", "as STEP_X, in y")
+TURNS_DEG = TURN_DEG * np.arange(-2, 3)
+
 
 WIDE = np.array(measured((120, 48, 40, 30, 20, 14, 10, 8, 8, 8), "states after 1, 2, 3, … pieces", "by hand: for time"))
 WIDEST = np.array(

@@ -18,18 +18,8 @@ from referee.kernels.scene import Gains, Maps, Scene, StanceTable
 from referee.vision.image.evidence import Evidence, likeliest
 from referee.vision.image.view import HEIGHT_MM, ZoneView
 from referee.vision.measured import measured
-from referee.vision.search.rules import PIECE_COST
+from referee.vision.search.rules import MOST_COST, PIECE_COST, PIXEL_NATS, QUICK_DEG, QUICK_MM
 from referee.vision.search.stances import RARE_COST, Catalogue
-
-USUAL_PERCENTILE = measured(60.0, "per cent", "by hand: which of a colour's gains is its usual one")
-USUAL_LEAST_PX = measured(20, "px", "by hand: fewer pixels of a colour say nothing of what is usual")
-
-LEAST_POSSIBLE = measured(500.0, "nats", "by hand: where the view has less evidence in all, no share of it can be low")
-
-
-BORROWED_COST = measured(
-    500.0, "nats", "against a piece that the box has not: two wrong pieces are put right one after the other; by hand"
-)
 
 COARSE = measured(
     3,
@@ -37,13 +27,10 @@ COARSE = measured(
     "pieces are 15 mm and more: on the dev set the search judges as well as at half the resolution and costs "
     "half; what it finds is fitted at full resolution afterwards",
 )
-LABELLED_NATS = measured(2.0, "nats", "by hand: a coarse pixel with less evidence for every colour shows none")
 
-QUICK = measured(
-    ((3.0,), (4.0,), 2),
-    "(steps in mm, steps in degrees, rounds at each)",
-    "a hill climb from a place of the search's grid; by hand",
-)
+QUICK = (QUICK_MM,), (QUICK_DEG,), 2
+"""A hill climb from a place of the search's grid, as ``FINE``."""
+FEW_READINGS = measured(3, "readings", "by hand: so many of the best are improved, compared or offered")
 FINE = measured(
     ((2.0, 1.0), (3.0, 1.5), 3),
     "(steps in mm, steps in degrees, rounds at each)",
@@ -88,7 +75,7 @@ class Canvas:
     @cached_property
     def labels(self) -> np.ndarray:
         """(h, w) int8: the likeliest colour of each pixel, -1 where none beats the background."""
-        return likeliest(self.gains, self.strongest, LABELLED_NATS)
+        return likeliest(self.gains, self.strongest, PIXEL_NATS)
 
     @cached_property
     def strict(self) -> Gains:
@@ -99,7 +86,7 @@ class Canvas:
     def usual_gains(self) -> np.ndarray:
         """(k,) the gain that a pixel of each colour usually has in this view."""
         won = [g[g > 0] for g in self.gains]
-        return np.array([np.percentile(g, USUAL_PERCENTILE) if len(g) > USUAL_LEAST_PX else np.inf for g in won])
+        return np.array([np.median(g) if len(g) > FEW_PX else np.inf for g in won])
 
     def scene(self, turn: float = 0.0) -> Scene:
         """What the kernels draw with, for coordinates of a build turned by ``turn`` radians."""
@@ -163,7 +150,7 @@ def prior_costs(cat: Catalogue, builds: Sequence[np.ndarray]) -> np.ndarray:
     the box has not."""
     of, stances = _stances(builds)
     rare, pieces = np.bincount(of, cat.rare[stances], len(builds)), np.bincount(of, minlength=len(builds))
-    return PIECE_COST * pieces + RARE_COST * rare + BORROWED_COST * _beyond_stock(cat, of, stances, len(builds))
+    return PIECE_COST * pieces + RARE_COST * rare + MOST_COST * _beyond_stock(cat, of, stances, len(builds))
 
 
 def borrowed_pieces(cat: Catalogue, builds: Sequence[np.ndarray]) -> np.ndarray:
@@ -266,13 +253,13 @@ GOOD_SHARE = measured(
     "on the dev set every reading that a wider search bettered by more than 400 nats was beyond this or the next two",
 )
 GOOD_AGREEMENT = measured(0.75, "of a piece's pixels", "as GOOD_SHARE")
-GOOD_BESIDE = measured(300.0, "nats", "as GOOD_SHARE: in one patch beside the build")
-AROUND_PX = measured(7, "px of the view (mm)", "by hand: so far around a build its evidence is counted")
-TOUCHING_PX = measured(4, "px of the view (mm)", "by hand: an unexplained patch this near touches the build")
-LEAST_SEEN_PX = measured(30, "px of the view (mm2)", "by hand: a piece that shows less agrees with anything")
-PATCH_NATS = measured(
-    2.0, "nats a pixel", "by hand: a full-resolution pixel that loses this much counts for an unexplained patch"
+GOOD_BESIDE = measured(
+    300.0, "nats", "as GOOD_SHARE: in one patch beside the build; where there is less in all no share of it can be low"
 )
+TOUCHING_PX = measured(
+    8, "px of the view (mm)", "by hand: what is so near touches a build; unexplained patches at half of it"
+)
+FEW_PX = measured(20, "px of the view (mm2)", "by hand: fewer say nothing: of a colour, a piece, a sliver between two")
 
 
 def fit_of(canvas: Canvas, reading: Reading) -> Fit:
@@ -285,11 +272,11 @@ def fit_of(canvas: Canvas, reading: Reading) -> Fit:
     for row in reading.loose:
         rasterizer.place(canvas.arrays, row, canvas.scene(), True)
     gained = canvas.maps.gained
-    around = _dilated(near > 0, AROUND_PX // canvas.factor) if reading.count else np.ones_like(near, bool)
+    around = _dilated(near > 0, TOUCHING_PX // 2 // canvas.factor) if reading.count else np.ones_like(near, bool)
     possible = float(best[around].sum())
-    share = float(np.clip(gained[around].sum() / possible, 0.0, 1.0)) if possible > LEAST_POSSIBLE else 1.0
-    left = (best - np.maximum(gained, 0.0)) * (canvas.strongest > PATCH_NATS * canvas.factor**2)
-    touching = _dilated(near > 0, TOUCHING_PX // canvas.factor) if reading.count else _over_field(canvas)
+    share = float(np.clip(gained[around].sum() / possible, 0.0, 1.0)) if possible > GOOD_BESIDE else 1.0
+    left = (best - np.maximum(gained, 0.0)) * (canvas.strongest > PIXEL_NATS * canvas.factor**2)
+    touching = _dilated(near > 0, TOUCHING_PX // 2 // canvas.factor) if reading.count else _over_field(canvas)
     return Fit(share, agreement, _beside(left, touching, canvas.factor), crookedness(canvas, reading))
 
 
@@ -316,7 +303,7 @@ def _agreement(canvas: Canvas, reading: Reading, i: int, near: np.ndarray, best:
     """What piece i's visible pixels give of what they could; 1 where hardly anything of it is seen."""
     canvas.draw(Reading(reading.turn, reading.pieces[i : i + 1], 0.0))
     shown = (canvas.maps.near >= near) & (canvas.maps.near > 0)
-    if shown.sum() * canvas.factor**2 < LEAST_SEEN_PX:
+    if shown.sum() * canvas.factor**2 < FEW_PX:
         return 1.0
     color = canvas.cat.color[int(reading.pieces[i, 0])]
     return float(canvas.gains[color][shown].sum() / max(best[shown].sum(), 1.0))
@@ -324,7 +311,7 @@ def _agreement(canvas: Canvas, reading: Reading, i: int, near: np.ndarray, best:
 
 def _beside(left: np.ndarray, near_build: np.ndarray, factor: int) -> float:
     """Nats of the largest unexplained patch that touches the build; outlines, a pixel wide, are no patches."""
-    patches: np.ndarray = (left > PATCH_NATS * factor**2).astype(np.uint8)
+    patches: np.ndarray = (left > PIXEL_NATS * factor**2).astype(np.uint8)
     if factor == 1:
         patches = cv2.erode(patches, np.ones((3, 3), np.uint8))
     count, which = cv2.connectedComponents(patches)

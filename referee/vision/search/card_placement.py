@@ -8,14 +8,10 @@ from referee.kernels import local_search
 from referee.vision.measured import measured
 from referee.vision.search.beam_search import TURNS_DEG
 from referee.vision.search.canvas import FINE, Canvas, Reading, fit_readings
+from referee.vision.search.rules import BRANCH, STEP_X, STEP_Y
 from referee.vision.search.stances import Catalogue
 
 PLACED_MM = measured((90.0, 40.0), "mm in x and y", "by hand: how far from the field's middle a whole build is tried")
-PLACE_X = measured(
-    12.0, "mm", "by hand: steps at which a whole build is tried over the field; half of that around the best"
-)
-PLACE_Y = measured(16.0, "mm", "by hand: as PLACE_X, in y")
-PLACES = measured(8, "places", "by hand: around so many of the best it is tried at half the step")
 
 RIGID = "rigid"
 """Origin of a reading that is as the card shows to the millimetre."""
@@ -81,13 +77,15 @@ def _places(canvas: Canvas, rows: np.ndarray) -> np.ndarray:
     def best(places: np.ndarray, most: int) -> np.ndarray:
         return places[np.argsort(-places[:, 0])[:most]]
 
-    (x_most, y_most), turns = PLACED_MM, np.deg2rad(np.array(TURNS_DEG))
-    some = best(tried(np.arange(-x_most, x_most + 1, PLACE_X), np.arange(-y_most, y_most + 1, PLACE_Y), turns), PLACES)
-    near = np.array([-0.5, 0.0, 0.5])
+    (x_most, y_most), turns = PLACED_MM, np.deg2rad(TURNS_DEG)
+    some = best(
+        tried(np.arange(-x_most, x_most + 1, 2 * STEP_X), np.arange(-y_most, y_most + 1, 2 * STEP_Y), turns), BRANCH
+    )
+    near = np.arange(-1, 2)
     found = []
     for _, x, y, turn in some:
         c, s = np.cos(turn), np.sin(turn)  # back to the mat's frame
-        found.append(tried(c * x - s * y + near * PLACE_X, s * x + c * y + near * PLACE_Y, np.array([turn])))
+        found.append(tried(c * x - s * y + near * STEP_X, s * x + c * y + near * STEP_Y, np.array([turn])))
     return best(np.concatenate(found), 3)
 
 

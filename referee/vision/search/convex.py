@@ -13,8 +13,11 @@ import numpy as np
 from cards.pieces import Pose, Shape
 from referee.vision.measured import measured
 
-ROUND = measured(8, "straight pieces of a half circle", "for judging: 0.3 mm from round for a 60 mm arch")
-ROUGH_ARC_STEPS = measured(4, "straight pieces of a half circle", "for searching: 1.2 mm from round for a 60 mm arch")
+HALF_CIRCLE = measured(
+    8, "steps of a half circle", "an arch of 60 mm is 0.3 mm from round; hill climbs find turns between 22.5 degrees"
+)
+ROUGH_ARC_STEPS = HALF_CIRCLE // 2
+"""For searching: 1.2 mm from round for a 60 mm arch."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +34,7 @@ class Part:
 
 
 @lru_cache(maxsize=4096)
-def parts(shape: Shape, pose: Pose, arc: int = ROUND) -> tuple[Part, ...]:
+def parts(shape: Shape, pose: Pose, arc: int = HALF_CIRCLE) -> tuple[Part, ...]:
     """The convex parts of a posed shape; ``arc`` straight pieces make a half circle."""
     if shape.kind == "cylinder":
         order = {"z": (0, 1, 2), "x": (2, 0, 1), "y": (1, 2, 0)}[shape.axis(pose)]

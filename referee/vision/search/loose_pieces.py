@@ -18,43 +18,16 @@ from calibration.mat import FIELD
 from referee.kernels import loose_pieces as kernels
 from referee.kernels import rasterizer
 from referee.vision.measured import measured
-from referee.vision.search.rules import ON_TABLE_MM, PIECE_COST
+from referee.vision.search.canvas import GOOD_BESIDE
+from referee.vision.search.convex import HALF_CIRCLE
+from referee.vision.search.rules import LEVEL_MM, MOST_COST, PIECE_COST, PIECE_MM, PIXEL_NATS, STEP_X
+from referee.vision.search.stances import RARE_COST
 
-CLOSE_BY_MM = measured(
-    ((1.0, 7.0, 13.0), 6.0, (-4.0, -2.0, 0.0, 2.0, 4.0)),
-    "mm",
-    "by hand: gaps to the build at which a piece right behind or before it is tried, the step along it, and steps "
-    "about the best place",
-)
-APART_COST = measured(
-    300.0,
-    "nats",
-    "against a piece that stands in the field but apart from the build: about one patch of worn paint or of a "
-    "coloured shadow (GOOD_BESIDE)",
-)
-BEYOND_COST = measured(
-    400.0,
-    "nats",
-    "against a loose piece that a box of this set cannot have beside the build: a neighbour's, perhaps; by hand",
-)
-HIDDEN_COST = measured(
-    150.0, "nats", "against a loose piece that the build hides in part: one log odd that it lies just there by chance"
-)
-CLIMB_MM = measured((4.0, 2.0, 1.0), "mm", "steps of the candidates' hill climb; by hand")
-FINE_CLIMB_MM = measured((2.0, 0.7), "mm", "those of the fit at full resolution; by hand")
-CLIMB_DEG = measured((8.0, 4.0, 2.0), "degrees", "as CLIMB_MM")
-FINE_CLIMB_DEG = measured((6.0, 2.0), "degrees", "as FINE_CLIMB_MM")
+CLIMB_MM = np.array(measured((4.0, 2.0, 1.0), "mm", "steps of the candidates' climb, as many half degrees; by hand"))
+FINE_CLIMB_MM = np.array(measured((2.0, 0.7), "mm", "as CLIMB_MM at full resolution, as many third degrees; by hand"))
 
-SAME_PLACE_MM = measured(6.0, "mm", "by hand: two candidates of one stance this near are one, if turned alike")
-SPREAD_MM = measured(18.0, "mm", "by hand: of one stance the places looked at are further apart than this")
-SAME_TURN = measured(0.2, "radians", "by hand: turned alike")
-VIEWED_MM = measured(12.0, "mm", "by hand: height at which a place must be in the picture")
-BEFORE_CAMERA_MM = measured(
-    50.0, "mm", "by hand: what is nearer to the camera, or behind it, has no place in the picture"
-)
+
 BEYOND_PX = measured(5, "px of the view (mm)", "by hand: a place so far beyond the picture's edge is still in it")
-STEP_MM = measured(10.0, "mm", "by hand: the grid on which loose pieces are looked for, a third of a piece")
-YAWS = measured(8, "turns of a half circle", "22.5 degrees apart; hill climbs find what is between")
 REACH_MM = measured(170.0, "mm", "by hand: how far beyond the field loose pieces are looked for")
 QUALITY = measured(
     0.3,
@@ -65,34 +38,28 @@ QUALITY = measured(
 MIN_PIXELS = measured(160, "px of the view (mm2)", "by hand: of the full resolution, that a loose piece must show")
 MOST_CANDIDATES = measured(90, "candidates", "by hand, for time")
 MOST_LOOKED_AT = measured(3000, "places of a colour", "of the best, that are spread out; by hand, for time")
-SAME_SPOT_MM = measured(20.0, "mm", "by hand: candidates this near to one another share a spot")
 OF_A_SPOT = measured(6, "candidates", "by hand: so many of a spot are kept, the best first")
-CLIMB = np.c_[CLIMB_MM, np.deg2rad(CLIMB_DEG)]
-FINE_CLIMB = np.c_[FINE_CLIMB_MM, np.deg2rad(FINE_CLIMB_DEG)]
+STEP_MM = PIECE_MM / 3
+"""The grid on which loose pieces are looked for."""
+SAME_SPOT_MM = 2 * STEP_MM
+"""Candidates this near to one another share a spot, and one this near to the field may stand in it, pushed out because
+none was looked for there."""
+CLIMB = np.c_[CLIMB_MM, np.deg2rad(2 * CLIMB_MM)]
+FINE_CLIMB = np.c_[FINE_CLIMB_MM, np.deg2rad(3 * FINE_CLIMB_MM)]
 PRICES = {
     "outside": PIECE_COST,
-    "apart": APART_COST,
-    "beyond": BEYOND_COST,
-    "hidden": HIDDEN_COST,
+    "apart": GOOD_BESIDE,
+    "beyond": MOST_COST,
+    "hidden": RARE_COST,
 }
 """Nats against a loose piece: one outside the field, one apart in the field, more for one beyond those that the build
 leaves in the box, and for one that the build may hide in part."""
 BEYOND_MM = measured(
     0.5, "mm", "a piece that is taken for loose lies at least so far beyond the field's line: on it, it would count"
 )
-PUSHED_MM = measured(
-    20.0,
-    "mm",
-    "by hand: a loose piece this near to the field may be one that stands in it, pushed out because none was "
-    "looked for there",
-)
-LINE_MM = measured(6.0, "mm", "by hand: as near to the field's line a single piece is looked for outside only")
-UNEXPLAINED_NATS = measured(
-    2.0,
-    "nats a pixel",
-    "by hand: a full-resolution pixel that a reading leaves with this much more to explain may show a further piece",
-)
-GAPS_MM, ALONG_MM, NEARER_MM = CLOSE_BY_MM
+GAPS_MM, ALONG_MM, NEARER_MM = LEVEL_MM + STEP_X * np.arange(3), STEP_X, STEP_X / 3 * np.arange(-2, 3)
+"""Gaps to the build at which a piece right behind or before it is tried, the step along it, and steps about the best
+place."""
 
 NO_STEPS = np.zeros((0, 2))
 """No steps of a climb: pieces are weighed where they stand."""
@@ -147,7 +114,7 @@ def with_pieces_behind(canvas, reading, known: Candidates) -> Candidates:
     """The known candidates and those that explain what a reading leaves: half hidden behind its build, or standing
     apart from it in the field."""
     canvas.draw(reading)
-    far = (np.abs(reading.loose[:, 1:3]) > np.array(canvas.field_mm) + PUSHED_MM).any(1)
+    far = (np.abs(reading.loose[:, 1:3]) > np.array(canvas.field_mm) + SAME_SPOT_MM).any(1)
     for row in reading.loose[far]:
         rasterizer.place(canvas.arrays, row, canvas.scene(), True)
     left = _unexplained(canvas)
@@ -157,7 +124,7 @@ def with_pieces_behind(canvas, reading, known: Candidates) -> Candidates:
     lying = canvas.cat.lying
     found = _fitted(canvas, lying[np.isin(canvas.cat.color[lying], there)], left, np.zeros(2))
     beyond = np.abs(found.rows[:, 1:3]) > np.array(canvas.field_mm) + BEYOND_MM
-    inside = np.abs(found.rows[:, 1:3]) < np.array(canvas.field_mm) - LINE_MM
+    inside = np.abs(found.rows[:, 1:3]) < np.array(canvas.field_mm) - STEP_X
     keep = beyond.any(1) | inside.all(1)
     fresh = [i for i in np.flatnonzero(keep) if not any(_same_place(found.rows[i], row) for row in known.rows)]
     return Candidates(np.vstack([known.rows, found.rows[fresh]]))
@@ -196,12 +163,12 @@ def _beside(canvas, reading) -> np.ndarray:
     own = pieces[:, 0].astype(int)
     left = cat.stock - np.bincount(cat.kind[own], minlength=len(cat.stock))
     stances = np.flatnonzero((left[cat.kind] > 0) & ~cat.rare)
-    feet = pieces[:, 3] - cat.size[own, 2] / 2 < ON_TABLE_MM
+    feet = pieces[:, 3] - cat.size[own, 2] / 2 < LEVEL_MM
     if not feet.any():
         return np.zeros((0, 5))
     half = cat.size[own] / 2
     xs = np.arange((pieces[:, 1] - half[:, 0]).min(), (pieces[:, 1] + half[:, 0]).max() + ALONG_MM, ALONG_MM)
-    off = cat.size[stances, 1, None] / 2 + np.array(GAPS_MM)
+    off = cat.size[stances, 1, None] / 2 + GAPS_MM
     ys = np.c_[(pieces[:, 2] + half[:, 1])[feet].max() + off, (pieces[:, 2] - half[:, 1])[feet].min() - off]
     s, x, y = (a.ravel() for a in np.broadcast_arrays(stances[:, None, None], xs[None, :, None], ys[:, None, :]))
     cos, sin = math.cos(reading.turn), math.sin(reading.turn)
@@ -212,7 +179,7 @@ def _beside(canvas, reading) -> np.ndarray:
 def _unexplained(canvas) -> np.ndarray:
     """(h, w) int8: the likeliest colour of what the maps leave to explain; ``COVERED_LABEL`` or -1 elsewhere."""
     maps = canvas.maps
-    more = canvas.strongest - np.maximum(maps.gained, 0.0) > UNEXPLAINED_NATS * canvas.factor**2
+    more = canvas.strongest - np.maximum(maps.gained, 0.0) > PIXEL_NATS * canvas.factor**2
     others = np.where(maps.near > 0, COVERED_LABEL, -1)
     return np.where((canvas.labels >= 0) & more, canvas.labels, others).astype(np.int8)
 
@@ -222,7 +189,7 @@ def fitted_near(canvas, reading, known: Candidates) -> Candidates:
     which side of the line a piece stands decides."""
     canvas.draw(reading)
     field, rows = np.array(canvas.field_mm), known.rows.copy()
-    near = (np.abs(rows[:, 1:3]) <= field + PUSHED_MM).all(1)
+    near = (np.abs(rows[:, 1:3]) <= field + SAME_SPOT_MM).all(1)
     inside = (np.abs(rows[:, 1:3]) <= field).all(1)
     for which, closed in ((near & inside, np.zeros(2)), (near & ~inside, field + BEYOND_MM)):
         some = np.c_[rows[which], np.zeros((int(which.sum()), 2))]
@@ -234,13 +201,13 @@ def _visible(canvas, xs: np.ndarray, ys: np.ndarray) -> np.ndarray:
     """(n, 2) places of the grid's columns and rows that are somewhere in the picture."""
     grid = np.stack(np.meshgrid(xs, ys, indexing="ij"), -1)
     cam = (
-        np.concatenate([grid, np.full((*grid.shape[:2], 1), VIEWED_MM)], -1) @ canvas.camera[:, :3].T
+        np.concatenate([grid, np.full((*grid.shape[:2], 1), PIECE_MM / 2)], -1) @ canvas.camera[:, :3].T
         + canvas.camera[:, 3]
     )
     pix = cam @ canvas.matrix.T
     pix = pix[..., :2] / pix[..., 2:]
     h, w = canvas.maps.near.shape
-    ok = (cam[..., 2] > BEFORE_CAMERA_MM) & (pix >= -BEYOND_PX).all(-1) & (pix < (w + BEYOND_PX, h + BEYOND_PX)).all(-1)
+    ok = (cam[..., 2] > 0) & (pix >= -BEYOND_PX).all(-1) & (pix < (w + BEYOND_PX, h + BEYOND_PX)).all(-1)
     return np.ascontiguousarray(grid[ok.any(1)][:, ok.any(0)].reshape(-1, 2))
 
 
@@ -249,7 +216,7 @@ def _fitted(canvas, stances: np.ndarray, labels: np.ndarray, closed: np.ndarray)
     chosen: list[list[float]] = []
     reach = np.array(FIELD) + REACH_MM
     places = _visible(canvas, *(np.arange(-r, r + 1, STEP_MM) for r in reach))
-    yaws = np.arange(YAWS) * np.pi / YAWS
+    yaws = np.arange(HALF_CIRCLE) * np.pi / HALF_CIRCLE
     alike, usual = canvas.cat.alike_after[stances], canvas.usual_gains[canvas.cat.color]
     wanted = closed, canvas.usual_gains.astype(float) * QUALITY * (MIN_PIXELS / canvas.factor**2), STEP_MM
     # a piece is charged for every pixel that another colour would explain better
@@ -268,13 +235,13 @@ def _fitted(canvas, stances: np.ndarray, labels: np.ndarray, closed: np.ndarray)
 
 
 def _same_place(a: list[float], b: list[float]) -> bool:
-    if a[0] != b[0] or math.hypot(a[1] - b[1], a[2] - b[2]) >= SAME_PLACE_MM:
+    if a[0] != b[0] or math.hypot(a[1] - b[1], a[2] - b[2]) >= STEP_X:
         return False
-    return abs((a[4] - b[4] + math.pi / 2) % math.pi - math.pi / 2) < SAME_TURN
+    return abs((a[4] - b[4] + math.pi / 2) % math.pi - math.pi / 2) < np.pi / HALF_CIRCLE / 2
 
 
 def _spread(rows: np.ndarray, color: np.ndarray) -> np.ndarray:
-    """The best rows, one of a stance within 18 mm, MOST_CANDIDATES in all; every colour gets its share.
+    """The best rows, one of a stance at a spot, MOST_CANDIDATES in all; every colour gets its share.
 
     ``color`` (s,) of each stance. Without shares a tower of one colour, read as many pieces lying behind it, would
     leave no room for the small loose pieces of the others.
@@ -292,5 +259,5 @@ def _best_apart(rows: np.ndarray, most: int) -> list[np.ndarray]:
         first = rows[0]
         near = np.hypot(rows[:, 1] - first[1], rows[:, 2] - first[2])
         chosen.append(first)
-        rows = rows[~((rows[:, 0] == first[0]) & (near < SPREAD_MM))]
+        rows = rows[~((rows[:, 0] == first[0]) & (near < SAME_SPOT_MM))]
     return chosen

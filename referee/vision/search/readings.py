@@ -19,6 +19,7 @@ from referee.vision.measured import measured
 from referee.vision.search import card_placement, loose_pieces
 from referee.vision.search.beam_search import WIDE, WIDEST, BeamSearch
 from referee.vision.search.canvas import (
+    FEW_READINGS,
     FINE,
     FINEST,
     Canvas,
@@ -33,23 +34,14 @@ from referee.vision.search.canvas import (
     states_of,
 )
 from referee.vision.search.stances import Catalogue
-from referee.vision.search.storeys import CROOKED_NATS, LEANING_READINGS, STOREYS, with_storeys
+from referee.vision.search.storeys import CROOKED_NATS, SECOND_BEST, with_storeys
 
-IMPROVED = measured((3, 4), "readings", "by hand: of what a search of WIDE and of WIDEST finds, so many improve")
-PIECES_BORROWED = measured((0, 1), "pieces", "by hand: so many may be borrowed on the way of either search")
-
+SEARCHES = ((WIDE, FEW_READINGS, 0), (WIDEST, FEW_READINGS + 1, 1))
+"""Widths of a search, how many of what it finds are improved, and how many pieces may be borrowed on the way."""
 READINGS_SEARCHED = measured(30, "readings", "by hand, for time: of the beam, completed by loose pieces")
-EDITS = measured(6, "edits", "by hand, for time: of a reading the best that are followed")
+EDITS = measured(6, "edits", "by hand, for time: of a reading so many of the best are followed")
 EDIT_ROUNDS = measured(5, "rounds", "by hand, for time: so often a reading is improved")
-SEARCHES = tuple(zip((WIDE, WIDEST), IMPROVED, PIECES_BORROWED, strict=True))
-READINGS_COMPLETED = measured(10, "readings", "by hand: weighed again where a further single piece has been found")
-CARD_PLACES = measured(2, "placements", "by hand: of what a layout card shows, improved before anything is searched")
-VARIANTS = measured(6, "edits", "by hand: of what a layout card shows, fitted whatever the card's own fit is")
-OF_A_RULING = measured(2, "readings", "by hand: looked for where none satisfies the card, or all do")
-COMPARED_READINGS = measured(20, "readings", "by hand, for time: among so many tried ones those are looked for")
-APART_RIVALS = measured(4, "readings", "by hand: with a piece apart in the field, weighed without it too")
-ALL_EDITS = measured(10_000, "edits", "more than there are: if none is among those tried, all come into question")
-NEIGHBOURS = measured(6, "edits", "by hand: so many of the best of them are fitted")
+COMPARED_READINGS = measured(20, "readings", "by hand, for time: of what was tried so many are looked at; half of them weighed again")
 RIGHT_PRIOR = measured(
     500.0,
     "nats",
@@ -58,7 +50,6 @@ RIGHT_PRIOR = measured(
     "builds of the dev sets have a wrong reading up to 370 nats ahead, wrong ones no right one less than 2300 behind",
 )
 FAR_BEHIND = measured(800.0, "nats", "by hand: further behind the best a reading cannot win by a finer fit")
-READINGS = measured(6, "readings", "by hand: so many distinct ones are handed on")
 
 
 @dataclass
@@ -70,7 +61,7 @@ class History:
 
 
 def readings(
-    canvas: Canvas, card: Card | None = None, is_right: Callable[[Reading], bool] | None = None, keep: int = READINGS
+    canvas: Canvas, card: Card | None = None, is_right: Callable[[Reading], bool] | None = None, keep: int = 2 * FEW_READINGS
 ) -> list[Reading]:
     """Readings of the evidence, fitted, best first. Always includes the empty field.
 
@@ -94,7 +85,7 @@ def readings(
     outside = loose.outside(canvas)
     if len(outside.rows) < len(loose.rows):  # what stands apart is a reading, and that nothing does another
         apart = [r for r in sorted(whole, key=lambda r: -r.score) if _apart(canvas, r)]
-        apart = [r for i, r in enumerate(apart) if i < APART_RIVALS or r.origin in ("card", card_placement.RIGID)]
+        apart = [r for i, r in enumerate(apart) if i < FEW_READINGS or r.origin in ("card", card_placement.RIGID)]
         whole += with_loose(canvas, _alone(apart), outside)
     if is_right is not None:
         whole = [replace(r, score=r.score + RIGHT_PRIOR) if is_right(r) else r for r in whole]
@@ -120,13 +111,13 @@ def _explored(
     found = with_loose(small, [empty, *card_placement.from_card(small, card)], loose)
     if len(found) > 1:
         loose, found = _completed(small, loose, found[1:])
-    shown = _distinct_readings(sorted((r for r in found if r.count), key=lambda r: -r.score), CARD_PLACES)
+    shown = _distinct_readings(sorted((r for r in found if r.count), key=lambda r: -r.score), SECOND_BEST)
     rigid = with_loose(small, card_placement.rigid_reading(small, card, shown), loose)
-    near = [v for r in rigid for v in _edited(small, r, 0, VARIANTS)]
+    near = [v for r in rigid for v in _edited(small, r, 0)]
     variants = with_loose(small, fit_readings(small, near, FINE), loose)
     history.fitted += variants
     shown += sorted(variants, key=lambda r: -r.score)[:1]
-    better = [improve(beam, r, loose, history) for r in _distinct_readings(shown, CARD_PLACES + 1)]
+    better = [improve(beam, r, loose, history) for r in _distinct_readings(shown, SECOND_BEST + 1)]
     if not _good(small, better):
         for widths, improved, borrow in SEARCHES:
             found += _searched(beam, loose, card, widths)
@@ -135,10 +126,10 @@ def _explored(
             better = _of_the_box(small.cat, better)
             if _good(small, better + found):
                 break
-    lean = _distinct_readings(sorted(better, key=lambda r: -r.score), LEANING_READINGS)
+    lean = _distinct_readings(sorted(better, key=lambda r: -r.score), SECOND_BEST)
     if lean and (not _good(small, better) or crookedness(small, lean[0]) > CROOKED_NATS):
         raised = with_loose(small, [r for base in lean for r in with_storeys(small, base)], loose)
-        better += [improve(beam, r, loose, history) for r in sorted(raised, key=lambda r: -r.score)[:STOREYS]]
+        better += [improve(beam, r, loose, history) for r in sorted(raised, key=lambda r: -r.score)[:SECOND_BEST]]
     tried = _of_the_box(small.cat, history.fitted)
     pool = _pool(better + found + _rivals(small.cat, better, tried), keep)
     return pool + rigid + _missing(beam, pool + rigid, tried, loose, card, is_right), loose
@@ -152,7 +143,7 @@ def _completed(
     more = loose_pieces.with_pieces_behind(canvas, found[0], loose)
     if more is loose:
         return loose, found
-    kept = [r for i, r in enumerate(found) if i < READINGS_COMPLETED or r.origin == "card"]
+    kept = [r for i, r in enumerate(found) if i < COMPARED_READINGS // 2 or r.origin == "card"]
     return more, with_loose(canvas, _alone(kept), more)
 
 
@@ -211,12 +202,12 @@ def _missing(
     canvas, met = beam.canvas, [r for r in pool if is_right(r) == wanted]
     best_first = sorted(tried, key=lambda r: -r.score)
     others = (r for r in best_first if not wanted or _may_satisfy(canvas.cat, r, card, _apart(canvas, r)))
-    more = [r for r in islice(others, COMPARED_READINGS) if is_right(r) == wanted][:OF_A_RULING] if not met else []
+    more = [r for r in islice(others, COMPARED_READINGS) if is_right(r) == wanted][:SECOND_BEST] if not met else []
     if more and (not wanted or more[0].score > best.score - FAR_BEHIND):
         return more
     near = _neighbours(beam, best, loose, card, is_right if wanted else None)
     behind = max((r.score for r in met + more), default=-np.inf)
-    return more + [r for r in near if r.score > behind and is_right(r) == wanted][:OF_A_RULING]
+    return more + [r for r in near if r.score > behind and is_right(r) == wanted][:SECOND_BEST]
 
 
 def _neighbours(
@@ -234,14 +225,14 @@ def _neighbours(
     """
     if not reading.count:
         return []
-    trials = _edited(beam.canvas, reading, 0, ALL_EDITS) + beam.successors(reading)
+    trials = _edited(beam.canvas, reading, 0, None) + beam.successors(reading)
     if is_right is not None:
         apart = _apart(beam.canvas, reading)
         trials = [r for r in trials if _may_satisfy(beam.canvas.cat, r, card, apart)]
     trials.sort(key=lambda r: -r.score)
-    chosen = trials[:NEIGHBOURS]
+    chosen = trials[:EDITS]
     if is_right is not None:
-        chosen += islice(filter(is_right, trials[NEIGHBOURS : NEIGHBOURS + COMPARED_READINGS]), OF_A_RULING)
+        chosen += islice(filter(is_right, trials[EDITS : EDITS + COMPARED_READINGS]), SECOND_BEST)
     return sorted(with_loose(beam.canvas, fit_readings(beam.canvas, chosen), loose), key=lambda r: -r.score)
 
 
@@ -310,13 +301,13 @@ def improve(
     return reading
 
 
-def _edited(canvas: Canvas, reading: Reading, borrow: int, most: int = EDITS) -> list[Reading]:
-    """The most promising edits of a reading, not yet fitted."""
+def _edited(canvas: Canvas, reading: Reading, borrow: int, most: int | None = EDITS) -> list[Reading]:
+    """The ``most`` promising edits of a reading, None for all, not yet fitted."""
     cat, pieces = canvas.cat, np.ascontiguousarray(reading.pieces)
     if not len(pieces):
         return []
     rows = local_search.edits(canvas.arrays, cat.stock + borrow, pieces, canvas.scene(reading.turn))
-    rows = rows[np.argsort(-rows[:, 0])[: most * (1 + 2 * borrow)]]
+    rows = rows[np.argsort(-rows[:, 0])[: most and most * (1 + 2 * borrow)]]
     states = np.zeros((len(rows), len(pieces) + 1, 5))
     counts = local_search.edited(canvas.arrays, pieces, rows, states).tolist()
     builds = [state[:count] for state, count in zip(states, counts, strict=True)]

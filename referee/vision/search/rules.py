@@ -1,56 +1,77 @@
 """What the search's compiled loops judge by: contacts, support and depth of pieces."""
 
+import math
+
+import numpy as np
+
 from referee.kernels import scene
 from referee.vision.measured import measured
 
+PIECE_MM = measured(30.0, "mm", "a usual piece's length: places are tried, and taken for one, in parts of it")
 TOUCH_MM = measured(
     3.0,
     "mm",
     "by hand: plans of two pieces must overlap by this much in x and in y for one to rest on the other; an "
     "overlap of less than 4 mm is no fault either way (CONTRACT.md)",
 )
-SEEN_INSET_MM = measured(0.1, "mm", "rounding: the samples stay so far within both outlines")
-ON_TABLE_MM = measured(1.0, "mm", "by hand: a piece whose foot is lower stands on the table")
-FOOT_MM = measured(0.6, "mm", "by hand: samples of an underside this low carry a piece that stands on the table")
-SAME_LEVEL_MM = measured(0.5, "mm", "by hand: two pieces that would carry a third at levels this near do so both")
-CARRIED_MM = measured(1.2, "mm", "by hand: a sample of an underside this near above what is below it is carried")
-CARRIER_GAP_MM = measured(15.0, "mm", "by hand: half a piece; what is further from a piece's middle does not carry it")
-STACKED_MM = measured(3.0, "mm", "by hand: a piece this much higher than it would stand on the table lies on another")
-TOPPLE_FULL_MM = measured(8.0, "mm", "by hand: so much further beside, and a topple costs in full")
-TOPPLE_SLACK_MM = measured(3.5, "mm", "by hand: so far beside what carries it a fitted centre may lie for nothing")
-TOPPLE_COST = measured(1500.0, "nats", "against a piece whose centre lies well beside what carries it; by hand")
-LOADED_COST = measured(
-    400.0, "nats", "the same of one that carries others, whose balance this simple model only estimates; by hand"
+EXACT_MM = measured(0.1, "mm", "rounding: outlines and elevations are no truer; samples stay so far within both")
+LEVEL_MM = measured(
+    1.0,
+    "mm",
+    "by hand: a foot this low stands on the table, an underside this near above another is carried; at half of it two "
+    "levels are one",
 )
-Y_SLACK_MM = measured(3.0, "mm", "builders put pieces within 5 mm of one line (dev set, every session)")
+SLACK_MM = measured(
+    3.0,
+    "mm",
+    "builders put pieces within 5 mm of one line (dev set, every session): so much aside, or higher, is chance",
+)
+CARRIER_GAP_MM = PIECE_MM / 2
+"""What is further from a piece's middle does not carry it."""
+TOPPLE_FULL_MM = PIECE_MM / 4
+"""So much further beside, and a topple costs in full."""
+RARELY_BUILT_COST = measured(
+    1800.0,
+    "nats",
+    "the most against one piece of which none is built: its centre lies well beside what carries it, or it lies across "
+    "others far off their line and turn; by hand",
+)
+MOST_COST = measured(
+    450.0,
+    "nats",
+    "the most that one piece can cost otherwise: one astray on the table is not rare, the balance of one that carries "
+    "others is only estimated, one that the box has not may be a neighbour's; by hand",
+)
 YAW_SLACK = measured(0.08, "radians", "builders put pieces within 5 degrees of one turn (dev set, every session)")
 Y_COST = measured(40.0, "nats", "at one slack off the build's common line; by hand")
 YAW_COST = measured(14.0, "nats", "at one slack off the build's common turn; by hand")
-MOST_COST = measured(450.0, "nats", "the most that one piece can cost: one astray on the table is not rare; by hand")
-MOST_STACKED = measured(
-    2000.0, "nats", "the same of a piece that lies across others far off their line and turn, which is rare; by hand"
-)
-MOST_TURN = measured(0.26, "radians", "CONTRACT.md: a build is turned by up to 15 degrees")
+TURN_DEG = measured(7.0, "degrees", "CONTRACT.md: a build is turned by up to 15, twice this; climbs find the rest")
+MOST_TURN = math.radians(2 * TURN_DEG)
 MISSING_NATS = measured(3.0, "nats a pixel", "by hand: a scanned pixel that loses more shows no such piece")
-LEAST_NATS = measured(-2.0, "nats a pixel", "a place that loses more on average is not written down; by hand")
-NEXT_BEST_MM = measured(12.0, "mm", "by hand: a stance's second place lies further than this beside its best")
-NEAR_COPY_MM = measured(10.0, "mm", "by hand: the same stance this near is the same place")
+PIXEL_NATS = measured(
+    2.0,
+    "nats a pixel",
+    "by hand: with less to explain a pixel shows no colour; a place that loses more on average is no place for a piece",
+)
+STEP_X = PIECE_MM / 5
+"""Places at which first pieces are tried."""
+STEP_Y = measured(8.0, "mm", "by hand: as STEP_X, in y, where the camera tells less")
+NEXT_BEST_MM = 2 * STEP_X
+"""A stance's second place lies further than this beside its best."""
+NEAR_COPY_MM = PIECE_MM / 3
+"""The same stance this near is the same place."""
 ON_TOP_STEP = measured(5.0, "mm", "by hand: where a further piece is tried on others")
 BESIDE_STEP = measured(7.0, "mm", "by hand: where a further piece is tried on the table")
-REACH_ON_TOP = measured(30.0, "mm", "by hand: beyond the build's ends in x")
+REACH_ON_TOP = PIECE_MM
 REACH_BESIDE = measured(80.0, "mm", "by hand: beyond the build's ends in x")
-HIDDEN = measured(
-    2.0, "nats a pixel", "a new piece may lose as much and still be tried: one behind others may win nothing; by hand"
-)
-PROP_GAP_MM = measured(4.0, "mm", "by hand: a prop's top is this near to the underside of what it is to carry")
-CLASH_COST = measured(1e12, "nats", "against a loose piece where a piece of the build is: nothing wins as much")
 PIECE_COST = measured(
     60.0, "nats", "a piece must explain as much before it is believed; a visible cube's face explains over 1000"
 )
 OPTIMISM = measured(0.4, "of the score", "weight of the optimistic score against regret; by hand")
-QUICK_MM = measured(3.0, "mm", "half of STEP_X: step of the climb of a state that is looked at more closely")
-QUICK_DEG = measured(4.0, "degrees", "by hand: turn of the same climb")
-CELL_MM = measured(8.0, "mm", "by hand: states of the same stances whose places agree within this are one and the same")
+QUICK_MM = STEP_X / 2
+QUICK_DEG = measured(4.0, "degrees", "by hand: turn of the climb, by QUICK_MM, of a place of the search's grid")
+CELL_MM = STEP_Y
+"""States of the same stances whose places agree within this are one and the same."""
 SEEN_SAMPLES = measured(
     17, "samples", "across the shared width of two pieces one of which is not flat: 2 mm apart on the widest"
 )
@@ -60,27 +81,17 @@ LEAST_PROBED = measured(
     "arches and cups are hollow, others are half hidden: of the places on three canvases of the dev sets that win "
     "anything 1 in 200 shows fewer, of all places half",
 )
-BRANCH = measured(8, "places", "on the table tried for a further piece of a reading; by hand")
+BRANCH = measured(8, "trials", "by hand, for time: of a reading's further pieces, places or edits so many are followed")
 MAX_PIECES = measured(10, "pieces", "of a box (RULES.md)")
 LOOKED_AT = measured(
     4, "times the beam's width", "of the states expanded at one level so many are looked at closely; 3 change a ruling"
 )
-MOST_ROWS = measured(200000, "rows", "storage for what scan_loose finds")
-ACROSS = measured((0.0, -0.35, 0.35), "of a piece's width, from its middle", "by hand: at three places of each")
 PROBED = measured(
-    (-0.3, 0.0, 0.35), "of a piece's height, from its middle", "by hand: at three heights pixels are looked at"
+    (0.0, -0.3, 0.3), "of a piece's size, from its middle", "by hand: where it is looked for, across and in height"
 )
-SEEN_AT = measured(
-    (-0.25, 0.0, 0.3),
-    "of a piece's height, from its middle",
-    "by hand: where the three pixels lie that show a loose piece",
-)
-NUDGES_MM = measured((-16.0, -8.0, 8.0, 16.0), "mm", "by hand: a piece nudged in x")
-SHIFTS_MM = measured(
-    (-48.0, -32.0, -16.0, 16.0, 32.0, 48.0),
-    "mm",
-    "a support may stand well before or behind the middle of a deep piece that it carries; by hand",
-)
+NUDGES_MM = tuple(STEP_Y * np.array((-2, -1, 1, 2)))
+SHIFTS_MM = tuple(2 * STEP_Y * np.array((-3, -2, -1, 1, 2, 3)))
+"""A support may stand well before or behind the middle of a deep piece that it carries."""
 
 RULES = {name: globals()[name.upper()] for name in scene.RULES}
 """What the compiled loops judge by, by the names that they ask for."""

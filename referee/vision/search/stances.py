@@ -18,18 +18,17 @@ from cards.pieces import PieceSet, Pose, Shape
 from referee.kernels import scene
 from referee.vision.measured import measured
 from referee.vision.search.convex import ROUGH_ARC_STEPS, Part, parts
-from referee.vision.search.rules import RULES
+from referee.vision.search.rules import EXACT_MM, RULES, SEEN_SAMPLES
 
-FLAT_MM = measured(0.01, "mm", "rounding: an elevation that varies by less is flat")
+PROFILE = 2 * SEEN_SAMPLES - 1
+"""Samples of an elevation across its width, for letting pieces down on one another: 2 mm apart on the widest."""
 ROCKING_MM = measured(0.35, "mm", "by hand: a shape's samples this near to its lowest one carry it")
-PROFILE = measured(
-    33,
-    "samples",
-    "of an elevation across its width, for letting pieces down on one another: 2 mm apart on the widest piece",
-)
 
 RARE_COST = measured(
-    150.0, "nats", "against a pose that no elevation shows clearly (top, or side upside down); by hand"
+    150.0,
+    "nats",
+    "one log odd of chance: against a pose that no elevation shows clearly (top, or side upside down), and a loose "
+    "piece just where the build hides it in part; by hand",
 )
 
 
@@ -87,7 +86,7 @@ class Catalogue:
             shape = self.piece_set.shapes[self.types[self.kind[s]][0]]
             if shape.kind == "cylinder" and shape.axis(pose) == "z":
                 turns[s] = 0.0
-            elif shape.kind == "box" and abs(self.size[s, 0] - self.size[s, 1]) < FLAT_MM:
+            elif shape.kind == "box" and abs(self.size[s, 0] - self.size[s, 1]) < EXACT_MM:
                 turns[s] = math.pi / 2
         return turns
 
@@ -119,7 +118,7 @@ class Catalogue:
         return self._arrays(self.rough)
 
     def _arrays(self, solids: Solids) -> scene.StanceTable:
-        flat = np.stack([np.ptp(self.lower, axis=1) < FLAT_MM, np.ptp(self.upper, axis=1) < FLAT_MM], 1)
+        flat = np.stack([np.ptp(self.lower, axis=1) < EXACT_MM, np.ptp(self.upper, axis=1) < EXACT_MM], 1)
         return scene.StanceTable(self, flat, Solids(*map(np.ascontiguousarray, solids)), RULES)
 
 

@@ -24,6 +24,7 @@ from referee.vision.image.unknown import smallest_face_mm2
 from referee.vision.image.view import ZoneView
 from referee.vision.measured import measured
 from referee.vision.render.solids import piece_tags
+from referee.vision.search.canvas import FEW_PX, TOUCHING_PX
 
 RIM_PX = measured(1, "px of the view (mm)", "about an outline pixels are mixtures, and a pose is right to so much")
 THIN_PX = measured(
@@ -31,10 +32,6 @@ THIN_PX = measured(
     "px of the view (mm)",
     "thinner things are rims of pieces and shadows, or both tongs laid down behind the build: up to 15 wide in two of "
     "182 clean pictures; with 13 as many hands and fingers are told as with 17 (93 builds, seed 92)",
-)
-TOUCHING_PX = measured(8, "px of the view (mm)", "by hand: what is so near to a build touches it")
-LEAST_PX = measured(
-    20, "px of the view (mm2)", "by hand: fewer say nothing: a sliver is looked at whole, a piece is not asked"
 )
 COLOUR_PATCH = measured(
     0.02,
@@ -69,7 +66,7 @@ def proof_of(view: ZoneView, evidence: Evidence, piece_set: PieceSet, build: Bui
     painted, multicoloured = _painted(view, evidence, build, tags, shown)
     bare = (evidence.labels < 0) & evidence.known & ~evidence.unknown
     left: float = _touching(~bare & (tags < 0) & view.valid, standing if build.pieces else view.regions[2])
-    asked = told if where.sum() >= LEAST_PX else 1.0
+    asked = told if where.sum() >= FEW_PX else 1.0
     left /= smallest_face_mm2(piece_set) * view.px_per_mm**2
     return Proof(min(told, painted), left, min(asked, painted), multicoloured)
 
@@ -105,7 +102,7 @@ def _claimed_colors(
 def _inner(mask: np.ndarray, sliver: bool = True) -> np.ndarray:
     """A mask (h, w) without its rim; where hardly anything is left, the whole of a ``sliver``, else nothing."""
     inner = cv2.erode(mask.astype(np.uint8), np.ones((2 * RIM_PX + 1,) * 2, np.uint8)) > 0
-    if inner.sum() >= LEAST_PX:
+    if inner.sum() >= FEW_PX:
         return inner
     return mask if sliver else np.zeros_like(mask)
 

@@ -20,7 +20,10 @@ from referee.vision.search.canvas import Reading, to_build
 from referee.vision.search.stances import Catalogue
 
 UNRIVALLED_MARGIN = measured(
-    4000.0, "nats", "margin at least where no reading of the other ruling was met: an empty field; by hand"
+    4000.0,
+    "nats",
+    "by hand: a margin counts no further, and is at least that where no reading of the other ruling was met; from here "
+    "on light has never changed a ruling for the better",
 )
 
 

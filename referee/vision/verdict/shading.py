@@ -29,25 +29,22 @@ from referee.vision.image.evidence import Evidence
 from referee.vision.image.view import ZoneView
 from referee.vision.measured import measured
 from referee.vision.render.solids import FACES, arch_tags, face_tags, solid
-from referee.vision.search.canvas import Reading
-from referee.vision.verdict.rulings import Rulings
+from referee.vision.search.canvas import FEW_READINGS, Reading
+from referee.vision.verdict.rulings import UNRIVALLED_MARGIN, Rulings
 
-FACE_SD_LIGHT = measured(
-    0.09, "log light", "spread of a face about its neighbourhood: median of fitted true builds, dev set and witness"
+FACE_SD = measured(
+    0.08,
+    "of each feature",
+    "spread of a face about its neighbourhood: median of fitted true builds, dev set and witness: 0.07 to 0.09",
 )
-FACE_SD_A = measured(0.08, "log R - log G", "as FACE_SD_LIGHT")
-FACE_SD_B = measured(0.07, "log B against yellow", "as FACE_SD_LIGHT")
 SAME_CURVE_DEG = measured(40.0, "degrees", "by hand: facets whose normals are nearer are one rounded face")
 
-FACE_SD = (FACE_SD_LIGHT, FACE_SD_A, FACE_SD_B)
 FACE_SPREAD_FACTOR = measured(3.0, "spreads of a face", "by hand: grain, highlights and soft shadows")
 WIDER_SHARE = measured(0.17, "of a face's pixels", "by hand: so often they are that wide")
 STRANGE_SHARE = measured(0.03, "of a face's pixels", "by hand: so often they are anything at all")
-_BEST = float(-np.log(np.prod(FACE_SD)) - 1.5 * np.log(2 * np.pi))
+_BEST = float(-3 * np.log(FACE_SD) - 1.5 * np.log(2 * np.pi))
 DENSITY = {
-    "light": FACE_SD[0] ** 2,
-    "a": FACE_SD[1] ** 2,
-    "b": FACE_SD[2] ** 2,
+    **dict.fromkeys(("light", "a", "b"), FACE_SD**2),
     "near": float(np.log(1 - WIDER_SHARE - STRANGE_SHARE)),
     "wide": float(np.log(WIDER_SHARE) - 3 * np.log(FACE_SPREAD_FACTOR)),
     "wider": FACE_SPREAD_FACTOR * FACE_SPREAD_FACTOR,
@@ -56,15 +53,14 @@ DENSITY = {
 """Of a pixel of a face about its neighbourhood's mean, relative to its best; see ``referee.kernels.faces.Density``."""
 LEAST = measured(-13.0, "nats a pixel", "about what an empty frame says of a pixel that shows a piece")
 REACH_PX = measured(10, "px of the view (mm)", "by hand: half the side of the neighbourhood of a face's pixel")
-STEP_PX = measured(2, "px of the view", "by hand: every second pixel of a neighbourhood is looked at")
 WEIGHT = measured(
     0.1, "of each nat", "of 0.05 to 0.3 the one with the fewest wrong margins in witness sessions; the dev set's stay"
 )
 NEAR_PX = measured(5, "px of the view (mm)", "by hand: so much background around compared builds counts too")
-RIVALS = measured(3, "readings of each ruling", "by hand: how many are compared")
-CLEAR_MARGIN = measured(4000.0, "nats", "from this margin on light has never changed a ruling for the better")
 THROUGH_ARCH_FACE = FACES - 1
 """What is seen through an arch, as if it were a face of it: it is lit in its own way."""
+EVERY_PX = 2
+"""For time every second pixel of a neighbourhood is looked at."""
 GLOW = measured(0.8, "of the evidence for an arch's colour", "by hand: what reflected light may give an opening")
 GLOW_DARKER = measured(0.25, "log light", "by hand: an opening is this much darker than its face")
 SAME_CURVE = np.cos(np.radians(SAME_CURVE_DEG))
@@ -80,9 +76,9 @@ def rescored_by_shading(
     """
     cat, rows = rulings.cat, [(r, rulings.build(r)) for r in readings]
     is_right = [rulings.is_right(r) for r in readings]
-    right = [row for row, ok in zip(rows, is_right, strict=True) if ok][:RIVALS]
-    wrong = [row for row, ok in zip(rows, is_right, strict=True) if not ok][:RIVALS]
-    if not right or not wrong or abs(right[0][0].score - wrong[0][0].score) > CLEAR_MARGIN:
+    right = [row for row, ok in zip(rows, is_right, strict=True) if ok][:FEW_READINGS]
+    wrong = [row for row, ok in zip(rows, is_right, strict=True) if not ok][:FEW_READINGS]
+    if not right or not wrong or abs(right[0][0].score - wrong[0][0].score) > UNRIVALLED_MARGIN:
         return list(readings)
     compared = right + wrong
     drawn = [_faces(view, cat.piece_set, build) for _, build in compared]
@@ -127,7 +123,7 @@ def arch_glow_nats(evidence: Evidence, build: Build, faces: np.ndarray) -> float
 
 def shading_nats(evidence: Evidence, faces: np.ndarray, where: np.ndarray) -> float:
     """Nats (at most 0) of the pixels ``where`` (h, w) if they show these ``faces`` (h, w) int32, -1: none."""
-    smooth = smoothed(evidence.features, faces, where, REACH_PX, STEP_PX)
+    smooth = smoothed(evidence.features, faces, where, REACH_PX, EVERY_PX)
     return float(np.maximum(likeliest(evidence.features, faces, smooth, evidence.bare, where, DENSITY), LEAST).sum())
 
 

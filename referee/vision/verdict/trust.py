@@ -12,13 +12,13 @@ from functools import lru_cache
 from pathlib import Path
 
 from referee.vision.measured import measured
+from referee.vision.verdict.rulings import UNRIVALLED_MARGIN
 
 MOST_ODDS = measured(30.0, "log odds", "beyond them a probability is 0 or 1 to thirteen digits")
 
 EXPLAINED_LOW = measured(0.45, "of the evidence near the build", "by hand: a reading that explains less says nothing")
 LEFT_ALWAYS = measured(0.02, "of the evidence", "left by rims and grain however good a reading is; by hand")
 MARGIN_UNIT = measured(100.0, "nats", "by hand: a margin counts by its logarithm, from about here on")
-MARGIN_MOST = measured(4000.0, "nats", "by hand: beyond it a margin counts no further")
 SHOWN_UNIT = measured(
     0.05, "of the pixels", "by hand: what is shown counts by its logarithm, so that half is hardly less than all"
 )
@@ -62,7 +62,7 @@ def features_of(margin: float, explained: float, shown: float) -> dict[str, floa
     """What confidence is made of, each about 0 to 4 and the larger the better: the margin by its logarithm, the share
     that is explained by how little is left, and as ``proof`` how far the pixels themselves show the reading ahead: the
     weakest of ``proof.proof_of`` and the worst piece's agreement with its own pixels."""
-    ahead = math.log1p(min(margin, MARGIN_MOST) / MARGIN_UNIT)
+    ahead = math.log1p(min(margin, UNRIVALLED_MARGIN) / MARGIN_UNIT)
     left = 1.0 - min(max(explained, EXPLAINED_LOW), 1.0) + LEFT_ALWAYS
     return {
         "margin": ahead,
