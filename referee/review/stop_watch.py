@@ -15,8 +15,9 @@ from referee.recording import Attempt
 from referee.recording.errors import BadAttempt
 from referee.recording.video import VideoFrame
 from referee.review.film import as_decoded, is_shaken, observer_of, recorded_frames
-from referee.vision.live.gate import STILL_SHARE, Gate, GateState
-from referee.vision.live.gate_history import BUSY_S, RECENT_FRAMES, Aftermath, GateHistory, StopWatch, is_settled
+from referee.vision.live.fouls import BUSY_S
+from referee.vision.live.gate import NOISE_SHARE, Gate, GateState
+from referee.vision.live.gate_history import AT_PRESS, Aftermath, GateHistory, StopWatch, is_settled
 from referee.vision.observer import Observer
 
 QUICKEST_S = 1 / 31
@@ -62,7 +63,7 @@ class _Watch:
     judged: list[str] = field(default_factory=list)
     history: GateHistory = field(init=False, default_factory=GateHistory)
     watch: StopWatch = field(init=False)
-    before: deque[VideoFrame] = field(default_factory=lambda: deque(maxlen=RECENT_FRAMES))
+    before: deque[VideoFrame] = field(default_factory=lambda: deque(maxlen=2 * AT_PRESS))
     still: list[VideoFrame] = field(default_factory=list)
     recent: deque[VideoFrame] = field(default_factory=lambda: deque(maxlen=SETTLED_FRAMES))
     blocked: list[VideoFrame] = field(default_factory=list)
@@ -87,7 +88,7 @@ class _Watch:
             return False
         if not self.shaken:
             self.history.watch_mats(frame, self.observer.look)
-        moved = any(look.zones[z].moving > STILL_SHARE for z in self.judged if z in look.zones)
+        moved = any(look.zones[z].moving > NOISE_SHARE for z in self.judged if z in look.zones)
         self.still = [*([] if moved else self.still), shown][-SETTLED_FRAMES:]
         self.recent.append(shown)
         if shown.seconds > self.stop_s + SETTLED_S and all(is_settled(look, z) for z in self.judged):

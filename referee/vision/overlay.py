@@ -22,6 +22,7 @@ from referee.match.verdict import Verdict
 from referee.vision.image.game_cards import OpenCard
 from referee.vision.image.unknown import UnknownThing
 from referee.vision.image.view import HEIGHT_MM, ZoneView
+from referee.vision.live.gate import NOISE_SHARE
 from referee.vision.measured import measured
 from referee.vision.observer import Judgement, ZoneSight
 from referee.vision.render.lettering import Colour, Letters, width_px, wrapped, write
@@ -73,7 +74,6 @@ RULING_TEXT = {
 }
 UNNAMED = sentence("picture_unknown")
 
-SMALLEST_SHARE = measured(0.004, "of the field", "by hand: what is smaller is noise or a marker's corner")
 HAND_SHARE = measured(0.02, "of the field", "by hand: parts of a hand that are smaller are its shadow's rim")
 SMOOTH_PX = 1.2
 """Outlines are drawn as polygons that follow them so closely."""
@@ -319,7 +319,7 @@ class FieldDrawing:
     def pieces(self, labels: np.ndarray) -> None:
         """Outlines of what has a piece's colour over the field; ``labels`` (h, w) of the bare picture."""
         for colour in range(labels.max() + 1):
-            self._outline(labels == colour, SMALLEST_SHARE, WHITE)
+            self._outline(labels == colour, NOISE_SHARE, WHITE)
 
     def hand(self, mask: np.ndarray, at: tuple[int, int], factor: int) -> None:
         """What the gate takes for a hand, as ``Gate.hand_mask`` gives it."""

@@ -14,19 +14,17 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from referee.vision.hands.field_hands import SoleHand
+from referee.vision.hands.tracker import FIST_BREADTH_MM, UNMOVED_MM
 from referee.vision.measured import measured
 
-DWELL_S = measured(0.7, "s", "by hand: a bare hand that is told by its leaving has worked for so long")
-STILL_HAND_S = measured(0.6, "s", "by hand: and stayed for so long at one place, which what carries a piece does not")
-STILL_MM = measured(15.0, "mm", "by hand: at one place: so near to where it was for most of the time")
-LEFT_DISTANCE_MM = measured(40.0, "mm", "by hand: it has left that place when it is so far off, a fist's breadth")
+DWELL_S = measured(0.65, "s", "by hand: a bare hand told by its leaving has worked, and stayed at a place, for so long")
 GAP_S = measured(0.45, "s", "by hand: what has not been at work for longer is another visit")
 LEAVING_TONGS_MM = measured(48.0, "mm of TONGS", "by hand: so much of them shows beyond a fist, which is half as broad")
 LEAVES_LOOKS = measured(2, "looks", "by hand: so often a leaving hand must be seen without them")
 TONGS_SEEN_SHARE = measured(
     0.5, "of a player's looks", "by hand: whose tongs were seen more seldom where they would show holds them unseen"
 )
-SHOWED_LOOKS = measured(3, "looks", "by hand: so many before this leaving tell whether a player's tongs are seen")
+SURE_LOOKS = measured(3, "looks", "by hand: fewer do not tell whether tongs are seen, a hand is alone or a mat is gone")
 
 
 @dataclass
@@ -68,19 +66,19 @@ class DwellDetector:
     def _shows_tongs(self) -> bool:
         """Whether this player's tongs are seen where they would show; so, too, where that is not known."""
         known = [seen for way in self._shown_by_approach[:-2] for seen in way]
-        return len(known) < SHOWED_LOOKS or sum(known) >= TONGS_SEEN_SHARE * len(known)
+        return len(known) < SURE_LOOKS or sum(known) >= TONGS_SEEN_SHARE * len(known)
 
     def _has_left_place(self, hand: SoleHand) -> bool:
         """Whether it is on its way from where it has stayed: past other pieces, too, which it does not work at."""
         if not self._has_dwelt():
             return False
         place = np.median([at for _, at in self._works], 0)
-        return float(np.linalg.norm(hand.centre_mm - place)) > LEFT_DISTANCE_MM
+        return float(np.linalg.norm(hand.centre_mm - place)) > FIST_BREADTH_MM
 
     def _has_dwelt(self) -> bool:
         """Whether it has worked for long, and for most of that at one place: what is carried goes on."""
         times, places = [t for t, _ in self._works], np.array([at for _, at in self._works])
         if not times or times[-1] - times[0] < DWELL_S:
             return False
-        still = [t for t, at in self._works if np.linalg.norm(at - np.median(places, 0)) < STILL_MM]
-        return bool(still) and still[-1] - still[0] >= STILL_HAND_S
+        still = [t for t, at in self._works if np.linalg.norm(at - np.median(places, 0)) < UNMOVED_MM]
+        return bool(still) and still[-1] - still[0] >= DWELL_S

@@ -11,31 +11,25 @@ import cv2
 import numpy as np
 
 from calibration.mat import FIELD, MatPose
-from referee.vision.hands.fists import Fist, ReducedFrame
-from referee.vision.hands.geometry import TONGS, HandGeometry, tongs_shown_mm, tongs_visible
+from referee.vision.hands.fists import NEAR_PX, RIM_PX, Fist, ReducedFrame
+from referee.vision.hands.geometry import MIDDLE_MM, TONGS, HandGeometry, tongs_shown_mm, tongs_visible
+from referee.vision.hands.reaching_arm import OVER_MM
 from referee.vision.hands.tracker import SEPARATE_FISTS_MM, separate_hands
 from referee.vision.image.color_lut import GROUND
 from referee.vision.image.parts import around
 from referee.vision.measured import measured
 
-TOUCH_PX = measured(3, "reduced px", "by hand: a hand that is next to so many of a build's touches it")
-NEAR_PX = measured(5, "reduced px", "by hand: side of the square within which a hand touches a piece")
-IN_FIELD_MM = measured(40.0, "mm", "by hand: so low over the field a thing is in it; higher ones may pass before it")
-OVER_FIELD_MM = measured(80.0, "mm", "by hand: so low over the field another player has nothing to do")
-BUILD_MM = measured(200.0, "mm", "by hand: so high a build is looked for over its field")
 REACH_MM = measured(
     (10.0, 150.0, 60.0),
     "mm",
     "by hand: how far off the end of unseen tongs is guessed: in x, in y from in front and behind",
 )
-END_MM2 = measured(80.0, "mm2", "by hand: so much of tongs or fist is in the field")
+SHOWS_MM2 = measured(70.0, "mm2", "by hand: so much of tongs or fist is in the field, or before a build; less is a rim")
 STOOD_LOOKS = measured(4, "looks", "by hand: what shows so often in a row stands; what is carried is seen shorter")
 TWO_ARMS_DEG = measured(
     88.0, "degrees", "by hand, seen from behind: one sleeve spreads over 40 to 80, two that lead to one place over 100"
 )
-WIDER_DEG = measured(72.0, "degrees", "as TWO_ARMS_DEG, where it spread less a moment ago with the fist where it is")
-WIDENED_DEG = measured(16.0, "degrees", "by hand: by so much; noise is two rays of four degrees")
-HIDES_MM2 = measured(60.0, "mm2", "by hand: a fist that hides so much of a build is before it; less is a build's rim")
+WIDENED_DEG = measured(16.0, "degrees", "by hand: so much less where it spread so much less lately; noise is eight")
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +107,7 @@ def field_masks(frame: ReducedFrame, geometry: HandGeometry, pose: MatPose, loos
     """The field of one mat; ``loose`` (h, w) bool is where pieces lie as they did at the go."""
     low, over, high = (
         cv2.fillConvexPoly(np.zeros(loose.shape, np.uint8), geometry.outline(pose, FIELD, (0.0, z)), 1) > 0
-        for z in (IN_FIELD_MM, OVER_FIELD_MM, BUILD_MM)
+        for z in (MIDDLE_MM, 2 * MIDDLE_MM, OVER_MM)
     )
     build = (high & (frame.labels >= 0) & ~loose).astype(np.uint8)
     return FieldMasks(low, over, cv2.morphologyEx(build, cv2.MORPH_OPEN, np.ones((3, 3), np.uint8)) > 0)
@@ -122,12 +116,12 @@ def field_masks(frame: ReducedFrame, geometry: HandGeometry, pose: MatPose, loos
 def hands_over(fists: Sequence[Fist], masks: FieldMasks, geometry: HandGeometry, pose: MatPose) -> FieldHands:
     """The hands over that mat's field now."""
     px_per_mm, others = geometry.px_per_mm, geometry.mats.poses.keys() - {pose.zone}
-    here = [f for f in fists if _is_here(f, masks, pose, END_MM2 * px_per_mm**2)]
+    here = [f for f in fists if _is_here(f, masks, pose, SHOWS_MM2 * px_per_mm**2)]
     owners = tuple(f.owner for f in here)
     unseen = frozenset(others - {f.owner for f in fists if not f.hidden})
     left = [f for f in here if _is_left_over(f, fists, others, SEPARATE_FISTS_MM * px_per_mm)]
     own, own_here = ([*(f for f in of if f.may_be_of(pose.zone) and not f.hidden), *left] for of in (fists, here))
-    hides = HIDES_MM2 * px_per_mm**2
+    hides = SHOWS_MM2 * px_per_mm**2
     sole, bare, two = None, None, False
     if tongs_visible(pose):
         bare = any(_touches_build(f, masks) for f in own_here if f.exposed or _hidden_px(f, masks) >= hides)
@@ -157,7 +151,7 @@ def _sole_hand(own: Sequence[Fist], masks: FieldMasks, pose: MatPose, px_per_mm:
     if end is None or any(f.hidden or not np.array_equal(f.centre, own[0].centre) for f in own):
         return None
     shown = tongs_shown_mm(pose, end - pose.rotation @ TONGS)
-    works = any(_touches_build(f, masks) for f in own) or _hidden_px(own[0], masks) >= HIDES_MM2 * px_per_mm**2
+    works = any(_touches_build(f, masks) for f in own) or _hidden_px(own[0], masks) >= SHOWS_MM2 * px_per_mm**2
     return SoleHand(works, any(f.tongs for f in own), shown, own[0].centre / px_per_mm)
 
 
@@ -183,12 +177,12 @@ def _touches_build(fist: Fist, masks: FieldMasks) -> bool:
     if fist.tongs is not False:
         return False
     near = cv2.dilate(fist.end.astype(np.uint8), np.ones((NEAR_PX,) * 2, np.uint8)) > 0
-    return bool((near & around(masks.low, masks.build)).sum() >= TOUCH_PX)
+    return bool((near & around(masks.low, masks.build)).sum() >= RIM_PX)
 
 
 def _has_two_sleeves(fist: Fist) -> bool:
     """Whether two sleeves lead to it."""
-    wider = fist.spread_deg >= WIDER_DEG and fist.growth_deg >= WIDENED_DEG
+    wider = fist.spread_deg >= TWO_ARMS_DEG - WIDENED_DEG and fist.growth_deg >= WIDENED_DEG
     return wider or fist.spread_deg >= TWO_ARMS_DEG
 
 

@@ -5,6 +5,7 @@ leads straight away from it, further than its shadow on the paper does; ``HandGe
 it comes. The fist points the other way.
 """
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -12,7 +13,7 @@ import cv2
 import numpy as np
 import skimage as ski
 
-from referee.vision.hands.geometry import HandGeometry
+from referee.vision.hands.geometry import FIST_OVER_MM, MOST_DEG, HandGeometry
 from referee.vision.image.parts import around
 from referee.vision.measured import measured
 
@@ -20,27 +21,21 @@ FIST_MM = measured(26.0, "mm", "by hand: a fist is at least so thick, tongs and 
 FIST_MM2 = measured(700.0, "mm2", "by hand: and at least so large as it shows behind its sleeve")
 SHOWN_AHEAD_MM = measured(35.0, "mm", "by hand: so far before a fist its tongs are looked for")
 SHOWN_AHEAD = measured(0.6, "of the picture there", "by hand: where pieces hide less than the rest tongs would show")
-FINGERS_MM = measured(-22.0, "mm in y", "by hand: where the middle of a fist is whose fingers are at the field's line")
-BARE_BELOW_MM = measured(
-    100.0, "mm", "by hand: over that line no fist is seen so low whose tongs reach the table, from 18 degrees up"
-)
 TWO_FISTS_MM2 = measured(3000.0, "mm2", "by hand: a patch of less is one fist, however many arms lead to it")
 SLEEVE_MM = measured(60.0, "mm", "by hand: what has a piece's colour and is thicker than this is no piece")
-ARM_MM = measured(150.0, "mm", "by hand: so far an arm leads away from its fist; a fist's shadow is shorter")
-ARM_SHARE = measured(0.9, "of the way", "by hand: so much of it must be arm; the rest is noise")
+ARM_MM = measured(150.0, "mm", "by hand: so far an arm leads away from its fist; shadows and tongs are shorter")
+ARM_SHARE = measured(0.9, "of the way", "by hand: so much of it must be arm; the rest is noise, or shade on a sleeve")
 WIDEST_DEG = measured(150.0, "degrees", "by hand: what is wider is no arm but a body, or both")
 RAYS = measured(90, "directions", "four degrees each; a sleeve is seen under twenty")
 FROM_FIST = measured(0.3, "of ARM_MM", "by hand: so far from its middle a fist is all around it, and tells no sleeve")
-SLEEVE_SHARE = measured(0.85, "of the way beyond", "as ARM_SHARE, where shade on a dark sleeve has left holes in it")
-EDGE_PX = measured(5, "reduced px", "by hand: so near its edge nothing is told of the picture")
+NEAR_PX = measured(5, "reduced px", "by hand: side of a pixel's neighbourhood; at the picture's edge half is unseen")
+RIM_PX = measured(3, "reduced px", "by hand: no more of a thing may be its rim alone")
 DENSE = measured(0.45, "of the pixels", "by hand: beside a straight edge fewer are new, and noise is a twentieth")
-DENSE_PX = measured(5, "reduced px", "side of the square in which they are counted; a sleeve is ten across")
 RIM_MM2 = measured(250.0, "mm2", "by hand: what shows of a fist behind its own sleeve is at least so large")
-FINGER_MM = measured(14.0, "mm", "by hand: tongs are thinner, what shows of a hand between two pieces is not")
-TONGS_MM = measured(15.0, "mm", "by hand: so far the tongs show beyond the fist that holds them")
-TONGS_MM2 = measured(150.0, "mm2", "by hand: and so much of them there")
-TONGS_LONG_MM = measured(150.0, "mm", "by hand: no tongs show further from the middle of the fist")
-AHEAD_COSINE = measured(0.5, "cosine", "by hand: tongs point away from the sleeve, by 60 degrees at most")
+FINGER_MM = measured(15.0, "mm", "by hand: tongs are thinner and show further from a fist, fingers do not")
+TONGS_MM2 = measured(150.0, "mm2", "by hand: so much of the tongs shows there")
+AHEAD = math.cos(math.radians(MOST_DEG))
+"""Tongs point away from the sleeve, by ``MOST_DEG`` at most."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,13 +152,13 @@ def _is_along(mask: np.ndarray, way: np.ndarray) -> bool:
 
 def leaves_picture(mask: np.ndarray) -> bool:
     """Whether it goes on beyond the picture, where what it belongs to is not seen."""
-    inner = mask[EDGE_PX:-EDGE_PX, EDGE_PX:-EDGE_PX]
+    inner = mask[NEAR_PX:-NEAR_PX, NEAR_PX:-NEAR_PX]
     return bool(inner.sum() < mask.sum())
 
 
 def _inside(point: np.ndarray, shape: tuple[int, ...]) -> bool:
     """Whether that is in the picture (h, w), and not at its edge."""
-    return bool((point >= EDGE_PX).all() and (point < np.array(shape[::-1]) - EDGE_PX).all())
+    return bool((point >= NEAR_PX).all() and (point < np.array(shape[::-1]) - NEAR_PX).all())
 
 
 def _points(mask: np.ndarray) -> np.ndarray:
@@ -181,7 +176,7 @@ def _arm_mask(picture: ReducedFrame, skin: np.ndarray, px_per_mm: float) -> np.n
     as light as the table is new in so many of its pixels only."""
     sleeves = thick_part(picture.new & (picture.labels >= 0), SLEEVE_MM * px_per_mm)
     new = (picture.new & (picture.labels < 0)) | (skin > 0) | sleeves
-    dense = cv2.blur(new.astype(np.float32), (DENSE_PX, DENSE_PX)) > DENSE
+    dense = cv2.blur(new.astype(np.float32), (NEAR_PX, NEAR_PX)) > DENSE
     return (_closed(new) > 0) | (dense & (picture.labels < 0))
 
 
@@ -211,7 +206,7 @@ def _rays(centre: np.ndarray, arm: np.ndarray, px_per_mm: float) -> tuple[np.nda
     steps = centre + rays[:, None] * np.arange(1, round(ARM_MM * px_per_mm) + 1)[None, :, None]
     columns, rows = np.round(steps[..., 0]).astype(int), np.round(steps[..., 1]).astype(int)
     tall, wide = arm.shape
-    edge = EDGE_PX
+    edge = NEAR_PX
     out = (columns < edge) | (rows < edge) | (columns >= wide - edge) | (rows >= tall - edge)
     return rays, arm[np.clip(rows, 0, tall - 1), np.clip(columns, 0, wide - 1)], out
 
@@ -221,24 +216,24 @@ def _sector(centre: np.ndarray, way: np.ndarray, where: np.ndarray, far_px: floa
     rows, columns = np.indices(where.shape)
     x, y = columns - centre[0], rows - centre[1]
     away = np.hypot(x, y)
-    return np.asarray(where & (away <= far_px) & (x * way[0] + y * way[1] >= AHEAD_COSINE * away))
+    return np.asarray(where & (away <= far_px) & (x * way[0] + y * way[1] >= AHEAD * away))
 
 
 def _fist(mask: np.ndarray, way: np.ndarray, skin: np.ndarray, coloured: np.ndarray, geometry: HandGeometry) -> Fist:
     """The fist whose arm leads this way (2,); ``skin`` (h, w) bool is what may be its own."""
     centre, px_per_mm = _points(mask).mean(0), geometry.px_per_mm
-    ahead = _sector(centre, -way, around(mask, skin), TONGS_LONG_MM * px_per_mm)
+    ahead = _sector(centre, -way, around(mask, skin), ARM_MM * px_per_mm)
     fingers = thick_part(skin | coloured, FINGER_MM * px_per_mm)  # what shows between pieces may be a finger
     away = _distance(mask)
-    hand = (_distance(fingers & skin) <= 1) | (away <= TONGS_MM * px_per_mm)
+    hand = (_distance(fingers & skin) <= 1) | (away <= FINGER_MM * px_per_mm)
     thin = ahead & ~hand
     tongs = bool(thin.sum() >= TONGS_MM2 * px_per_mm**2)
     end = thin if tongs else mask | (ahead & ~thin)
     owner = geometry.owner(centre, way)
-    before = _sector(centre, -way, ~hand & (away < SHOWN_AHEAD_MM * px_per_mm), TONGS_LONG_MM * px_per_mm)
+    before = _sector(centre, -way, ~hand & (away < SHOWN_AHEAD_MM * px_per_mm), ARM_MM * px_per_mm)
     shows = (before & ~coloured).sum() > SHOWN_AHEAD * before.sum()
     pose = geometry.mats.poses.get(owner) if owner else None
-    low = pose is not None and geometry.height_over(centre, pose, FINGERS_MM) < BARE_BELOW_MM
+    low = pose is not None and geometry.height_over(centre, pose, -FIST_MM) < FIST_OVER_MM
     return with_owner(Fist(mask, centre, end, None, tongs, bool(pose and shows) or low), owner, geometry)
 
 
@@ -255,7 +250,7 @@ def _spread_deg(fist: Fist, arm: np.ndarray, geometry: HandGeometry) -> float:
         return 0.0
     rays, there, out = _rays(fist.centre, (_closed(arm, 5) > 0) | fist.mask, geometry.px_per_mm)
     beyond = round(FROM_FIST * there.shape[1])  # the fist itself is all around
-    whole = ~out.any(1) & (there[:, beyond:].mean(1) >= SLEEVE_SHARE)
+    whole = ~out.any(1) & (there[:, beyond:].mean(1) >= ARM_SHARE)
     off = {zone: geometry.off_deg(fist.centre, rays[whole], pose) for zone, pose in geometry.mats.poses.items()}
     own = off[fist.owner] <= np.min([*off.values()], 0)
     return float(own.sum() * 360 / RAYS)

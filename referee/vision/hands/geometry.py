@@ -14,10 +14,8 @@ from functools import cached_property
 import cv2
 import numpy as np
 
-from calibration.mat import LEAST_DESCENT, MatPose, Mats
+from calibration.mat import FIELD, LEAST_DESCENT, MatPose, Mats
 from referee.vision.measured import measured
-
-SCALE_MM = measured(50.0, "mm", "half the length at the field's centre by which the picture's scale is taken")
 
 WIDTH_PX = measured(
     320,
@@ -25,8 +23,8 @@ WIDTH_PX = measured(
     "width of the reduced picture: tongs 10 mm thick are still 3 pixels, a sleeve some ten, and averaging kills the "
     "noise",
 )
-MIDDLE_MM = measured(40.0, "mm", "by hand: about so high over the table hands are, where ways are taken from")
-FIST_OVER_MM = measured(90.0, "mm", "by hand: about so high over the table is a fist that works")
+MIDDLE_MM = measured(40.0, "mm", "by hand: about so high over the table hands are; higher ones pass by")
+FIST_OVER_MM = measured(90.0, "mm", "by hand: about so high is a fist that works; a lower one has no tongs")
 TONGS = np.array(
     measured((-18.0, 95.0, -62.0), "mm in the player's mat frame", "from a fist to its tongs' tip; by hand")
 )
@@ -38,13 +36,8 @@ SHOULDERS_MM = np.array(
         "a sitting player's, right and left, in the own mat's frame",
     )
 )
-STOP_SHOULDER_MM = np.array(
-    measured(
-        (35.0, -560.0, 190.0),
-        "mm",
-        "as SHOULDERS_MM, the one that tells whose arm is over a field after a Stop; by hand",
-    )
-)
+STOP_SHOULDER_MM = SHOULDERS_MM[0]
+"""The one that tells whose arm is over a field after a Stop."""
 STRANGERS_MM = np.array(
     measured(
         (
@@ -101,7 +94,7 @@ class HandGeometry:
     @cached_property
     def px_per_mm(self) -> float:
         """At the fields' centres, along x, as seen on average."""
-        half = SCALE_MM
+        half = FIELD[1]
         ends = [self.pixels(p, [(-half, 0.0, MIDDLE_MM), (half, 0.0, MIDDLE_MM)]) for p in self.mats.poses.values()]
         return float(np.mean([np.linalg.norm(b - a) for a, b in ends])) / (2 * half)
 

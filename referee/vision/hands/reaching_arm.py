@@ -12,7 +12,7 @@ import skimage as ski
 
 from calibration.mat import FIELD, MatPose, Mats
 from cards.build import TALLEST_MM
-from referee.vision.hands.fists import FIST_MM, thick_part
+from referee.vision.hands.fists import ARM_MM, FIST_MM, thick_part
 from referee.vision.hands.geometry import (
     FIST_OVER_MM,
     STOP_SHOULDER_MM,
@@ -29,8 +29,6 @@ UNLIKE_LEVELS = measured(24, "levels of 255", "by hand: a channel differs so fro
 OVER_MM = measured(
     TALLEST_MM - 20.0, "mm", "by hand: hands reach into a box so high over the field, the last piece's tongs with them"
 )
-REACH_MM = measured(150.0, "mm", "by hand: an arm's far end is at least so far from the field's centre")
-SHORT_MM = measured(26.0, "mm", "by hand: a hand further from the field than this is not in it: heights are guessed")
 END_PX = measured(4, "reduced px", "by hand: the near end of a fist is that many of its pixels")
 FAR_PERCENTILE = measured(90, "per cent", "an arm's far end is the tenth of its pixels that is farthest; by hand")
 
@@ -77,7 +75,7 @@ def _way(arm: np.ndarray, geometry: HandGeometry, pose: MatPose) -> np.ndarray |
     centre = geometry.centre(pose)
     away = np.linalg.norm(arm - centre, axis=1)
     way = arm[away >= np.percentile(away, FAR_PERCENTILE)].mean(0) - centre
-    return way if np.linalg.norm(way) >= REACH_MM * geometry.px_per_mm else None
+    return way if np.linalg.norm(way) >= ARM_MM * geometry.px_per_mm else None
 
 
 def _is_short(arm: np.ndarray, geometry: HandGeometry, pose: MatPose, player: MatPose) -> bool:
@@ -92,4 +90,4 @@ def _is_short(arm: np.ndarray, geometry: HandGeometry, pose: MatPose, player: Ma
     near = fist[np.argsort(fist @ toward)[:END_PX]].mean(0)
     end = geometry.on_plane(near, player, FIST_OVER_MM) + (TONGS if tongs_visible(player) else 0.0)
     x, y, _ = ((player.to_camera(end[None]) - pose.translation) @ pose.rotation)[0]
-    return bool(abs(x) > FIELD[0] + SHORT_MM or abs(y) > FIELD[1] + SHORT_MM)
+    return bool(abs(x) > FIELD[0] + FIST_MM or abs(y) > FIELD[1] + FIST_MM)

@@ -15,11 +15,11 @@ from referee.vision.hands.geometry import HandGeometry
 from referee.vision.measured import measured
 
 SAME_FIST_MM = measured(30.0, "mm", "by hand: a fist so near to where one was a look ago is the same one")
-OTHER_ARM_MM = measured(15.0, "mm", "by hand: as SAME_MM, of one whose arm seems to be another player's")
-JOINED_FIST_MM = measured(40.0, "mm", "by hand: as SAME_MM, of one that a second one joins, which moves its middle")
+UNMOVED_MM = SAME_FIST_MM / 2
+"""The same of one that stays where it is, or whose arm seems to be another player's."""
+FIST_BREADTH_MM = measured(40.0, "mm", "by hand: one that a second joins moves no further; one beyond has left")
 SEPARATE_FISTS_MM = measured(75.0, "mm", "by hand: two hands are so far apart; a tower may part one into two patches")
 HIDDEN_MM = measured(130.0, "mm", "by hand: so far a hand goes between two looks, and is then behind another")
-HIDDEN_BEHIND_MM = measured(60.0, "mm", "by hand: so near to another's fist one is gone from sight at once")
 
 HIDDEN_LOOKS = measured(25, "looks", "by hand: a hand that was not seen for longer has gone")
 
@@ -61,15 +61,15 @@ class HandTracker:
 
     def _with_last_owner(self, fist: Fist, fists: Sequence[Fist], geometry: HandGeometry) -> Fist:
         """The fist as that player's whose fist was at its place, unless its arm is another's who has no other fist."""
-        near = {f.owner for f in self._near(fist, self._last, OTHER_ARM_MM if fist.owner else SAME_FIST_MM)}
+        near = {f.owner for f in self._near(fist, self._last, UNMOVED_MM if fist.owner else SAME_FIST_MM)}
         if len(near) != 1 or not near <= geometry.mats.poses.keys() or fist.owner in near:
             return fist
-        elsewhere = any(self._mm(f, fist) > OTHER_ARM_MM for f in _of(fist.owner, fists))
+        elsewhere = any(self._mm(f, fist) > UNMOVED_MM for f in _of(fist.owner, fists))
         return with_owner(fist, near.pop(), geometry) if not fist.owner or elsewhere else fist
 
     def _at_rest(self, fist: Fist) -> Fist:
         """The same player's fist where it was when it came here, with the least that its sleeves have spread since."""
-        rest = next(iter(self._near(fist, _of(fist.owner, self._resting), JOINED_FIST_MM)), fist)
+        rest = next(iter(self._near(fist, _of(fist.owner, self._resting), FIST_BREADTH_MM)), fist)
         return replace(rest, spread_deg=min(rest.spread_deg, fist.spread_deg))
 
     def _hidden_of(self, owner: str, owned: Sequence[Fist], tracked: Sequence[Fist]) -> list[tuple[Fist, int]]:
@@ -111,7 +111,7 @@ class HandTracker:
         if not looks and all(self._mm(f, host) > HIDDEN_MM for f in others):
             return None
         both = host.mask.sum() >= TWO_FISTS_MM2 * self._px_per_mm**2
-        if not looks and host.owner != fist.owner and not both and self._mm(ahead, host) > HIDDEN_BEHIND_MM:
+        if not looks and host.owner != fist.owner and not both and self._mm(ahead, host) > 2 * SAME_FIST_MM:
             return None
         return replace(host, owner=fist.owner, tongs=None, hidden=True, spread_deg=0.0, growth_deg=0.0), looks + 1
 

@@ -24,8 +24,6 @@ EMPTY_MOVED_SHARE = measured(
 )
 OCCUPIED_SHARE = measured(0.01, "of the sheet", "by hand: with more coloured pixels a frame is not of a bare mat")
 LIGHT_CHANGED = measured(1.2, "times the empty frame's", "0.26 stops; a build's own shadow takes up to 10 %")
-CLIPPED_STEP = measured(7, "px", "for time: of so many of the paper's pixels one is looked at")
-OVEREXPOSED_SHARE = measured(0.5, "of the paper's pixels", "by hand: beyond it the paper's white is a guess")
 WARMER_RATIO = measured(
     1.12, "red over blue, times the empty frame's", "white balance drifts by up to 7 % from frame to frame"
 )
@@ -35,7 +33,6 @@ LENS_OFF_SHARE = measured(
     "1.5 px of 1280 (RMS): a focal length 8 % off gives 2.2, a lens of its own up to 0.9",
 )
 SHADOWED_LIGHT = measured(0.75, "of the other mat's", "by hand: a quarter of the light is gone from one mat only")
-LENS_MARKERS = measured(4, "markers", "a lens is estimated well from more than one mat's only")
 EMPTY_TINT = measured(0.5, "log R - log G, or log B - theirs", "tinted shadows have up to 0.4, painted wood 0.6 to 3")
 
 
@@ -63,7 +60,7 @@ def believed_mats(
     free = detect_mats(gray, None, earlier, markers)
     more, less = _kept(free) - _kept(mats), _kept(free) < _kept(mats)
     better = mats.error_px > LENS_WORSE * free.error_px
-    return free if not less and (more > 1 or better) and _kept(free) > LENS_MARKERS else mats
+    return free if not less and (more > 1 or better) and _kept(free) > len(MARKER_CENTRES) else mats
 
 
 def gray_of(picture: np.ndarray) -> np.ndarray:
@@ -143,7 +140,7 @@ def light_alarms(zones: Sequence[tuple[ZoneView, np.ndarray, np.ndarray | None]]
     found = [
         f"mat {zone} is overexposed: {100 * share:.0f} % of its paper is clipped; less light or a shorter exposure"
         for zone, share in sorted(shares.items())
-        if share > OVEREXPOSED_SHARE
+        if share > 0.5  # then the paper's white, its median, is a guess
     ]
     change = {view.zone: white / np.maximum(usual, 1e-3) for view, white, usual in zones if usual is not None}
     if change:
@@ -171,5 +168,5 @@ def _changes(brightness: Mapping[str, float]) -> list[str]:
 def clipped_share(view: ZoneView) -> float:
     """Share of the sheet's pixels, markers left out, that are clipped in every channel."""
     paper, marker, _ = view.regions
-    pixels = clipped_pixels(view.image)[paper & ~marker & view.valid][::CLIPPED_STEP]
+    pixels = clipped_pixels(view.image)[paper & ~marker & view.valid]
     return float(pixels.mean()) if len(pixels) else 0.0

@@ -31,16 +31,16 @@ LIGHT_SCALES = measured(
     (0.3, 0.15, 0.08, 0.08, 0.08), "log light", "by hand: off by this a pixel counts a quarter, step by step"
 )
 TINT_MOST = measured(0.9, "tint a unit of depth", "by hand: more is no shadow's")
-TINT_SAMPLE = measured(400, "px", "by hand: a shadow's tint is learnt from so many at least")
 DEEPEST = measured(-1.9, "log light", "by hand: of a shadow at its deepest, relative to the table in the light")
-LIT_TINTS = measured((0.25, 0.3), "log R - log G, log B against yellow", "by hand: paper's tint stays below these")
+FEW_PX = measured(400, "px", "by hand: fewer pixels tell no light, no tint of a shadow, and no colours off the mats")
+SAMPLE_PX = measured(4000, "px", "for time: light, and what is off the mats, are told from so many")
+PLAIN_TINT = measured(0.3, "log light of a channel against others", "by hand: what is more tinted is no bare paper")
 LIT_LEAST = measured(-0.6, "log light", "by hand: paper in deeper shadow tells nothing of the light")
 LIGHT_STIFF = measured(0.01, "of a pixel's weight", "by hand: holds what no pixel tells")
 INK = measured(Gauss(1.0, (-1.2, 0.0, 0.0), (1.2, 0.2, 0.25)), COMPONENT_UNIT, "by hand: inside a marker, any grey")
 UNCHANGED = measured(Gauss(0.8, NEUTRAL, (0.10, 0.08, 0.09)), COMPONENT_UNIT, "by hand: as in the empty frame")
 SHADED = measured(Gauss(0.2, (-0.4, 0.0, 0.0), (0.35, 0.14, 0.18)), COMPONENT_UNIT, "by hand: in a shadow of a piece")
 RELIT_STEP = measured(0.25, "log light", "by hand: a soft end of a shadow passes in steps of this")
-LIGHT_LEAST_SHARE = measured(0.05, "of LIGHT_SAMPLE", "by hand: with less paper in sight its light is taken for even")
 LIGHT_BEGIN = measured((50, 70), "per cent of the pixels", "by hand: where the fit begins, without and with shadows")
 PAPER_LIT = measured(Gauss(0.75, NEUTRAL, (0.10, 0.06, 0.07)), COMPONENT_UNIT, "by hand: paper in the light")
 PAPER_SHADED = measured(Gauss(0.17, (-0.3, 0.0, 0.0), (0.25, 0.09, 0.12)), COMPONENT_UNIT, "by hand: in a soft shadow")
@@ -60,7 +60,6 @@ LEAST_RELIT = measured(
     "of the sheet's white against the empty frame's, below which the room is taken to change with it: sessions without "
     "a shadow over the sheet have at most 0.36 (a camera that exposes anew), a lost third of light 0.4",
 )
-LIGHT_SAMPLE = measured(4000, "px", "for time: the paper's light is fitted to so many")
 
 
 def normal(f: np.ndarray, mean: Sequence[float] | np.ndarray, sd: Sequence[float] | np.ndarray) -> np.ndarray:
@@ -128,7 +127,7 @@ def room_tint(view: ZoneView, d: np.ndarray, painted: np.ndarray) -> np.ndarray:
     where &= (TINT_LIGHT[0] < light) & (light < TINT_LIGHT[1])
     light, *tints = np.ascontiguousarray(d.reshape(-1, 3)[np.flatnonzero(where)].T)
     plain = np.maximum(np.abs(tints[0]), np.abs(tints[1])) < TINT_MOST
-    if plain.sum() < TINT_SAMPLE:
+    if plain.sum() < FEW_PX:
         return np.zeros(2, np.float32)
     low, high = np.transpose([np.percentile(t[plain] / light[plain], TINT_MIDDLE) for t in tints])
     tint = np.where(low > 0, high, np.where(high < 0, low, 0.0)).astype(np.float32)
@@ -157,10 +156,10 @@ def paper_light(f: np.ndarray, ground: np.ndarray, plain: np.ndarray) -> np.ndar
     among the pixels ``plain`` (h, w). Zero (the sheet's own white) where too little of it is seen."""
     x, y = ground[..., 0] / SHEET[0] * 2, ground[..., 1] / SHEET[1] * 2
     terms = np.stack([np.ones_like(x), x, y, x * x, x * y, y * y], -1)
-    (red, blue), dark = LIT_TINTS, LIT_LEAST
-    seen = np.flatnonzero(plain & (np.abs(f[..., 1]) < red) & (np.abs(f[..., 2]) < blue) & (f[..., 0] > dark))
-    seen = seen[:: max(1, len(seen) // LIGHT_SAMPLE)]
-    if len(seen) < LIGHT_LEAST_SHARE * LIGHT_SAMPLE:
+    tint, dark = PLAIN_TINT, LIT_LEAST
+    seen = np.flatnonzero(plain & (np.abs(f[..., 1:]).max(-1) < tint) & (f[..., 0] > dark))
+    seen = seen[:: max(1, len(seen) // SAMPLE_PX)]
+    if len(seen) < FEW_PX:
         return np.zeros_like(f)
     a, there = terms.reshape(-1, 6)[seen].astype(float), f.reshape(-1, 3)[seen]
     fitted = [_robust(a, there[:, k], shadows=k == 0) for k in range(3)]

@@ -10,6 +10,7 @@ import numpy as np
 from calibration.palette import Palette, color_features
 from referee.kernels.pictures import look_up
 from referee.vision.image.background import LOG_ANYTHING, log_marker, log_paper
+from referee.vision.image.evidence import LABELLED
 from referee.vision.measured import measured
 
 INK_SHARE = measured(0.124, "of the sheet", "its markers' area: any grey there, elsewhere rather a piece's dark side")
@@ -19,16 +20,11 @@ GROUND, UNKNOWN, SKIN, DARK = -1, -2, -3, -4
 """Labels beside the palette's indices: mat (paper in light or shadow, ink), no known thing, no known thing but of the
 hue of skin and wood (hands and tongs), and dark as ink: a marker, and where none is printed a phone."""
 
-DEEPEST = measured(-2.3, "log light", "by hand: from here down a colourless pixel is darker than a shadow on paper")
 WARM_RED = measured((0.12, 1.0), "log R - log G", "by hand: of skin of all tones and bare wood")
 WARM_YELLOW = measured((0.2, 1.6), "log yellow against blue", "as WARM_RED")
-WARM_LIGHT = measured(-2.2, "log light", "as WARM_RED: the least")
-SKIN_LIGHT = measured(-3.4, "log light", "as WARM_LIGHT, of dark skin in its own shade")
+DARK_LIGHT = measured(-2.2, "log light", "by hand: darker is no hue of skin, and no shadow on paper")
+SKIN_LIGHT = measured(-3.4, "log light", "as DARK_LIGHT, of dark skin in its own shade")
 LOG_INK = float(np.log(INK_SHARE))
-PIECE_MARGIN_NATS = measured(0.5, "nats", "by hand: a piece's colour must beat anything by so much")
-WARM_MARGIN_NATS = measured(
-    1.0, "nats", "the same where it has the hue of skin; at 2 a falling orange piece, blurred, is a hand"
-)
 
 
 def label_table(palette: Palette, white: np.ndarray, bits: int = BITS) -> np.ndarray:
@@ -41,9 +37,9 @@ def label_table(palette: Palette, white: np.ndarray, bits: int = BITS) -> np.nda
     paper, ink = log_paper(f), log_marker(f)
     best = colours.max(0)
     warm = _warm(f)
-    ground = np.where((f[..., 0] < DEEPEST) & (ink > paper), DARK, GROUND)
+    ground = np.where((f[..., 0] < DARK_LIGHT) & (ink > paper), DARK, GROUND)
     rest = np.where(np.maximum(paper, ink) > LOG_ANYTHING, ground, np.where(warm, SKIN, UNKNOWN))
-    piece = best > LOG_ANYTHING + np.where(warm, WARM_MARGIN_NATS, PIECE_MARGIN_NATS)
+    piece = best > LOG_ANYTHING + np.where(warm, 2, 1) * LABELLED
     piece &= best > np.maximum(paper, ink + LOG_INK)
     return np.where(piece, colours.argmax(0), rest).astype(np.int8)
 
@@ -59,7 +55,7 @@ def skin_table(white: np.ndarray, bits: int = BITS) -> np.ndarray:
     return _warm(_features(white, bits), SKIN_LIGHT)
 
 
-def _warm(f: np.ndarray, least_light: float = WARM_LIGHT) -> np.ndarray:
+def _warm(f: np.ndarray, least_light: float = DARK_LIGHT) -> np.ndarray:
     light, red, yellow = f[..., 0], f[..., 1], -f[..., 2]
     return np.asarray(
         (light > least_light)

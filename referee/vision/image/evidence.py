@@ -21,8 +21,10 @@ import skimage as ski
 from calibration.palette import LINEAR, Palette, Wear, veiled
 from calibration.quality import clipped_pixels
 from referee.vision.image.background import (
+    FEW_PX,
     LEAST_RELIT,
     LOG_ANYTHING,
+    SAMPLE_PX,
     UNKNOWN_DENSITY,
     log_empty,
     log_marker,
@@ -38,30 +40,23 @@ from referee.vision.image.unknown import unknown_mask
 from referee.vision.image.view import ZoneView
 from referee.vision.measured import measured
 
-WHITE_LEAST_PX = measured(50, "px", "by hand: fewer pixels of paper do not tell its white")
 WHITE_PLAIN = measured(60, "per cent of the bright ones", "by hand: the least coloured of them are the paper's own")
-OUTSIDE_LEAST_PX = measured(400, "px", "by hand: fewer pixels off the mats say nothing of its colours")
 OUTSIDE_COLOURS = measured(6, "colours", "by hand: a shirt, a table, a wall and their shadows")
 STRANGE_NATS = measured(2.0, "nats", "by hand: less likely than anything by this, a pixel is surely no paper")
-WHITE_USUAL = measured((0.8, 0.8, 0.8), "linear R, G, B", "by hand: taken for the paper's white where it is not told")
+COLOUR_TOLD_NATS = measured(2.5, "nats", "by hand: a colour less likely than anything by this is not told")
+RARE_SHARE = measured(0.03, "of the pixels", "by hand: so few are anything at all, or of no piece of the build")
+COMMON_SHARE = measured(0.3, "of the pixels off the mats", "by hand: so many are anything at all, or of loose pieces")
+WHITE_USUAL = measured(0.8, "linear light", "by hand: of paper where it is not told; beside darker one clipped shines")
 WHITE_BRIGHT = measured(50, "per cent of the pixels", "clipped paper is all of one light; the others are below it")
 WHITE_NEAR = measured(0.15, "of their light", "by hand: the white is told by pixels this near to it")
 OUTSIDE_STEPS = measured((12, 0.01), "steps of k-means, and the move at which it ends", "by hand, for time")
 OUTSIDE_LEAST_SD = measured(0.08, "spread of a feature", "by hand: no colour is purer than a camera's noise")
-OUTSIDE_STRANGE = measured(0.3, "of the pixels off the mats", "by hand: so often they are anything at all")
-OUTSIDE_SHARE = measured(0.03, "of what is off the mats", "by hand: a colour is frequent from here on")
 PAPER_OTHER_LIGHT = measured(
     0.1, "of the paper's pixels", "by hand: a second lamp's edge, a crease: not the smooth light fitted"
 )
-PAPER_STRANGE = measured(0.05, "of the paper's pixels", "by hand: so often they are anything at all")
-COLOUR_TOLD_NATS = measured(2.5, "nats", "by hand: a colour less likely than anything by this is not told")
-OUTSIDE_SAMPLE = measured(3000, "px", "by hand, for time")
 EMPTY_STRANGE = measured(0.02, "of the pixels", "by hand: so often they are anything at all")
-OUTSIDE_KNOWN = measured(0.7, "of the pixels off the mats", "the rest: of the frame's own frequent colours")
 
 CLIP = measured(5.0, "nats", "by hand: no single pixel says more, for or against")
-CLUTTER_IN = measured(0.03, "of the field's pixels", "by hand: of a piece's colour where no piece of the build is")
-CLUTTER_OUT = measured(0.3, "of the pixels outside", "by hand: the same there, where loose pieces lie")
 
 
 @dataclass(frozen=True)
@@ -100,8 +95,8 @@ PAPER_SAMPLE = measured(15000, "px", "so many of the paper's pixels tell its whi
 def paper_white(image: np.ndarray, paper: np.ndarray) -> np.ndarray:
     """(3,) linear R, G, B of the lit paper: the bright, least coloured part of the sheet's pixels."""
     there = np.flatnonzero(paper)
-    if len(there) < WHITE_LEAST_PX:
-        return np.array(WHITE_USUAL)
+    if len(there) < FEW_PX:
+        return np.full(3, WHITE_USUAL)
     pixels = LINEAR[image.reshape(-1, 3)[there[:: max(1, len(there) // PAPER_SAMPLE)]]]
     one, two, three = np.ascontiguousarray(pixels.T)  # numpy is slow along an axis of three
     light = (one + two + three) / 3
@@ -122,9 +117,9 @@ def frequent(f: np.ndarray, outside: np.ndarray, seed: int = 1) -> list[tuple[np
     """Colours (mean (3,), spread (3,), share) that what is ``outside`` (h, w) the mats often has, of features
     (h, w, 3); none where too little of it is seen."""
     pixels = f[outside]
-    if len(pixels) < OUTSIDE_LEAST_PX:
+    if len(pixels) < FEW_PX:
         return []
-    sample = np.ascontiguousarray(pixels[:: max(1, len(pixels) // OUTSIDE_SAMPLE)], np.float32)
+    sample = np.ascontiguousarray(pixels[:: max(1, len(pixels) // SAMPLE_PX)], np.float32)
     cv2.setRNGSeed(seed)
     none_yet = np.empty((len(sample), 1), np.int32)
     criteria = (cv2.TERM_CRITERIA_EPS + cv2.TERM_CRITERIA_MAX_ITER, *OUTSIDE_STEPS)
@@ -140,14 +135,14 @@ def frequent(f: np.ndarray, outside: np.ndarray, seed: int = 1) -> list[tuple[np
 def log_elsewhere(f: np.ndarray, outside: np.ndarray, palette: Palette) -> tuple[np.ndarray, np.ndarray]:
     """What is off the mats: log density (h, w) of the frame's own frequent colours, or anything; and which of the
     palette's colours (k,) it has itself, as a wooden table has that of natural wood."""
-    out = np.full(f.shape[:-1], LOG_ANYTHING + math.log(OUTSIDE_STRANGE), np.float32)
+    out = np.full(f.shape[:-1], LOG_ANYTHING + math.log(COMMON_SHARE), np.float32)
     shared = np.zeros(len(palette.names), bool)
     peaks = -np.linalg.slogdet(palette.covariances)[1] / 2 - 1.5 * math.log(2 * math.pi)  # (k,) at each one's mean
     for mean, sd, share in frequent(f, outside):
         told = palette.log_density(mean[None].astype(np.float32))[:, 0]
         alike = told > LOG_ANYTHING + 1.0
-        if share > (LARGE_SHARE if alike.any() else OUTSIDE_SHARE):
-            out = log_sum(out, normal(f, mean, sd) + math.log(OUTSIDE_KNOWN * share))
+        if share > (LARGE_SHARE if alike.any() else RARE_SHARE):
+            out = log_sum(out, normal(f, mean, sd) + math.log((1 - COMMON_SHARE) * share))
             shared |= alike & (told > peaks - ALIKE_NATS)
     return out, shared
 
@@ -197,7 +192,7 @@ def background(
     paper, marker, _ = view.regions
     out, shared = log_elsewhere(f, ~paper & view.valid, palette)
     told = log_sum(bare[paper], log_paper(f[paper]) + math.log(PAPER_OTHER_LIGHT))
-    out[paper] = log_sum(told, LOG_ANYTHING + math.log(PAPER_STRANGE))
+    out[paper] = log_sum(told, LOG_ANYTHING + math.log(RARE_SHARE))
     out[marker] = log_sum(log_marker(f[marker]), out[marker])
     return out, shared
 
@@ -255,13 +250,13 @@ def sheened(painted: np.ndarray, f: np.ndarray, palette: Palette, plain: np.ndar
     ``painted`` (k, h, w) is that without, ``plain`` (h, w) the background's log density. What varnish and worn paint
     mirror adds to the paint's own light: a red pales, and has the tint of an orange, but not its blue.
     """
-    tinted = np.flatnonzero(plain < SHEEN_PLAIN)
+    tinted = np.flatnonzero(plain < 0)
     seen = f.reshape(-1, 3)[tinted]
     bright = np.square(seen[:, 1]) + np.square(seen[:, 2]) > SHEEN_TINT**2
     tinted, seen = tinted[bright], seen[bright]
     if not len(tinted):
         return painted
-    mirroring = SHEEN_SHARE * np.exp(veiled(palette, SHEEN).log_density(seen))
+    mirroring = 0.5 * np.exp(veiled(palette, SHEEN).log_density(seen))
     out = painted.copy()
     for one, more in zip(out.reshape(len(out), -1), mirroring, strict=True):
         one[tinted] = np.maximum(one[tinted], more)
@@ -274,9 +269,7 @@ SHEEN = measured(
     "of photographed worn and varnished red blocks it takes whole faces to 0.04, spots to 0.08; with 0.06 one of the "
     "right builds of the dev sets is no longer proven",
 )
-SHEEN_SHARE = measured(0.5, "of a piece's pixels", "by hand: under a sheen as often as not")
 SHEEN_TINT = measured(0.35, "log light of one channel against others", "by hand: less may be paper in the shade")
-SHEEN_PLAIN = measured(0.0, "log density", "by hand: what is so like the background needs no paint")
 
 
 def bleached(
@@ -293,7 +286,7 @@ def bleached(
     if relit is not None:
         ahead = max(float(relit[0]), 0.0)
         not_bare = min(not_bare, float(log_empty(relit + np.array([MIRROR_LOG_LIGHT, 0.0, 0.0]), np.zeros(3), relit)))
-    blown = clipped_pixels(view.image) & bool((white < CLIPPED_LIGHT).all())
+    blown = clipped_pixels(view.image) & bool((white < WHITE_USUAL).all())
     core = ((f[..., 0] > MIRROR_LOG_LIGHT + ahead) | blown) & (bare < not_bare) & view.valid
     blank, foot = np.zeros(core.shape, bool), np.zeros(core.shape, bool)
     if np.count_nonzero(core) < BLEACHED_MM2 * view.px_per_mm**2:
@@ -309,15 +302,12 @@ def bleached(
 
 
 MIRROR_LOG_LIGHT = measured(0.25, "log light, relative to paper", "by hand: only a mirror image sends as much")
-CLIPPED_LIGHT = measured(0.85, "linear light of the paper", "by hand: up to here what is clipped shines brighter")
 BLEACHED_MM2 = measured(12.0, "mm2", "by hand: a core that large is no highlight of an edge")
 FOOT_RADII = measured(3.0, "radii of the core", "by hand: so far its foot reaches")
 
 MIRROR_LOG_DENSITY = float(log_empty(np.array([MIRROR_LOG_LIGHT, 0.0, 0.0]), np.zeros(3)))
 """Log density of the bare table that outshines itself by as much as a mirror image does paper."""
-
-WORN_REACH_PX = measured(9, "px of the view (mm)", "by hand: so far around worn wood its piece's paint is looked for")
-PAINT_NEAR = measured(0.1, "of that neighbourhood", "by hand: so much of it must be paint")
+REACH_PX = measured(10, "px of the view (mm)", "by hand: half the side of a neighbourhood that tells light and wear")
 
 
 def worn(painted: np.ndarray, f: np.ndarray, wear: Wear | None, plain: np.ndarray) -> np.ndarray:
@@ -329,16 +319,16 @@ def worn(painted: np.ndarray, f: np.ndarray, wear: Wear | None, plain: np.ndarra
     if wear is None:
         return painted
     of_paint = painted / (painted.sum(0) + np.exp(plain) + math.exp(LOG_ANYTHING))
-    side = (2 * WORN_REACH_PX + 1,) * 2
+    side = (2 * REACH_PX + 1,) * 2
     near = np.stack([cv2.boxFilter(one, -1, side) for one in of_paint])
-    near /= near.sum(0) + PAINT_NEAR
+    near /= near.sum(0) + LARGE_SHARE
     return (1 - wear.share) * painted + wear.share * near * np.exp(wear.log_density(f))
 
 
 def _gains(view: ZoneView, likely: np.ndarray, plain: np.ndarray) -> np.ndarray:
     """(k, h, w) nats for each colour, from its density (k, h, w) and the background's log density (h, w)."""
     _, _, inside = view.regions
-    share = np.where(inside, CLUTTER_IN, CLUTTER_OUT).astype(np.float32)
+    share = np.where(inside, RARE_SHARE, COMMON_SHARE).astype(np.float32)
     gains = np.log(likely)
     gains -= np.log(np.exp(plain) * (1 - share) + likely.mean(0) * share)
     np.clip(gains, -CLIP, CLIP, out=gains)

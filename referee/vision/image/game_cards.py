@@ -20,9 +20,6 @@ UP_MM = CARD_MM[1] / 2 - MARKER_FOOT_MM - MARKER_MM / 2
 """From the marker's middle to the card's, up the card."""
 LARGER = 2.0
 """Small pictures are looked at twice as large too: a marker's cells need some pixels each."""
-SAME_SHARE = measured(
-    0.5, "of a marker's side", "finds whose middles are closer are one card: two cards' markers cannot overlap so far"
-)
 
 ASIDE_MM = measured(16.0, "mm", "by hand: a card of a column lies no farther beside its line, near the base card")
 ASIDE_SHARE = measured(0.06, "of the distance", "by hand: and so much more the farther away it lies")
@@ -34,7 +31,6 @@ FARTHEST_WEIGHT = measured(
 LAID_BADLY = measured(
     0.03, "of a marker's side", "by hand: misses from here on count less and less, of a card bent or half covered"
 )
-NO_TURN = measured(1e-9, "of a square", "guards a division: shorter sums of turns tell no turn")
 SQUARE_MM = np.array([(-1, 1), (1, 1), (1, -1), (-1, -1)]) * MARKER_MM / 2
 """A marker's corners as they are found: upper left first, clockwise, y up."""
 
@@ -68,9 +64,9 @@ def open_cards(gray: np.ndarray, kinds: int) -> list[OpenCard]:
 
 
 def _add(found: list[tuple[int, np.ndarray]], marker: int, quad: np.ndarray) -> None:
-    """Keep the find, unless it is one that is known."""
+    """Keep the find, unless it is one that is known: two cards' markers cannot overlap by half a side."""
     side = float(np.linalg.norm(quad[1] - quad[0]))
-    if all(m != marker or np.linalg.norm(q.mean(0) - quad.mean(0)) > SAME_SHARE * side for m, q in found):
+    if all(m != marker or np.linalg.norm(q.mean(0) - quad.mean(0)) > side / 2 for m, q in found):
         found.append((marker, quad))
 
 
@@ -177,5 +173,5 @@ def _squares(flat: np.ndarray) -> np.ndarray:
     middle = flat.mean(1, keepdims=True)
     z = (flat - middle) @ (1, 1j)
     turn = (z * np.conj(SQUARE_MM @ (1, 1j))).sum(1)
-    square = (turn / np.maximum(np.abs(turn), NO_TURN))[:, None] * (SQUARE_MM @ (1, 1j))[None]
+    square = (turn / np.maximum(np.abs(turn), 1e-9))[:, None] * (SQUARE_MM @ (1, 1j))[None]
     return np.stack((square.real, square.imag), -1) + middle

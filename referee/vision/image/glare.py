@@ -8,10 +8,10 @@ table beside it shows.
 
 import numpy as np
 
+from referee.vision.image.background import PLAIN_TINT
 from referee.vision.image.view import ZoneView
 from referee.vision.measured import measured
 
-GLARE_TINT = measured(0.3, "log R - log G, or log B - theirs", "as EMPTY_TINT: what is more tinted is no bare paper")
 GLARE_LIGHT = measured(0.05, "of the paper's light", "as much again as paint sends in the channels that it absorbs")
 GLARE_WHITE = measured(0.6, "least channel of the strongest", "lamps' mirror images are white; wood, skin have 0.5")
 
@@ -32,7 +32,7 @@ def added_light(
     _, marker, _ = view.regions
     known = known & view.valid & ~marker
     tint = np.maximum(np.abs(f[..., 1] - table[..., 1]), np.abs(f[..., 2] - table[..., 2]))
-    bare = known & (tint < GLARE_TINT)
+    bare = known & (tint < PLAIN_TINT)
     lit = table
     if whiter is None:
         lit = np.dstack([np.maximum(table[..., 0], 0.0), table[..., 1:]])

@@ -18,25 +18,21 @@ import skimage as ski
 
 from calibration.palette import Palette, shaded
 from cards.pieces import PieceSet
-from referee.vision.image.background import DEEPEST, TINT_LIGHT, TINT_MOST, TINT_SAMPLE, UNKNOWN_DENSITY
+from referee.vision.image.background import DEEPEST, FEW_PX, SHADED, TINT_LIGHT, TINT_MOST, UNKNOWN_DENSITY
 from referee.vision.image.parts import around
 from referee.vision.image.view import ZoneView
 from referee.vision.measured import measured
 
 UNKNOWN_THIN_MM = measured(5.0, "mm", "rims of pieces at 1 px a mm are 3 px wide; fingers, tongs and pens are wider")
+OUTSIZED_THIN_MM = measured(7.0, "mm", "by hand: what joins two things is thinner, fingers are not")
 OUTSIZED_TIMES = measured(
     1.3,
     "of all that a colour's pieces can show",
     "clean frames of devset and devset2 have at most 1.0, hands 1.1 to 5.4; what is nearer looks larger",
 )
-OUTSIZED_THIN_MM = measured(7.0, "mm", "by hand: what joins two things is thinner, fingers are not")
-
-
+_, RED_SD, BLUE_SD = SHADED.sd
+"""Spreads of a shadow's tint about the room's own; the red one is that of the ends of its range, too."""
 BRIGHTER = measured(0.15, "log light", "by hand: what a second reflection adds")
-EDGE = measured(0.12, "log light", "by hand: spread at the ends of a shadow's range")
-RED_SD = measured(0.14, "log R - log G", "by hand: spread of a shadow's tint about the room's own")
-BLUE_SD = measured(0.18, "log B against yellow", "as RED_SD")
-GLOSS = measured(-0.35, "log light, relative to paper", "by hand: from here a pixel without tint may be gloss")
 
 _PEAK = -math.log(2 * math.pi * RED_SD * BLUE_SD * (BRIGHTER - DEEPEST))
 
@@ -65,7 +61,7 @@ def shadow_tint(d: np.ndarray, plain: np.ndarray) -> np.ndarray:
     light = d[..., 0]
     where = plain & (TINT_LIGHT[0] < light) & (light < TINT_LIGHT[1])
     where &= np.maximum(np.abs(d[..., 1]), np.abs(d[..., 2])) < TINT_MOST
-    if where.sum() < TINT_SAMPLE:
+    if where.sum() < FEW_PX:
         return np.zeros(2)
     slopes = np.median(d[where][:, 1:] / light[where][:, None], 0)
     return np.clip(slopes, -TINT_MOST, TINT_MOST)
@@ -74,7 +70,7 @@ def shadow_tint(d: np.ndarray, plain: np.ndarray) -> np.ndarray:
 def log_shadow(d: np.ndarray, tint: np.ndarray) -> np.ndarray:
     """Log density (h, w) of the bare table in any light or shadow, for features (h, w, 3) relative to it."""
     light = d[..., 0]
-    beyond = np.maximum(np.maximum(DEEPEST - light, light - BRIGHTER), 0) / EDGE
+    beyond = np.maximum(np.maximum(DEEPEST - light, light - BRIGHTER), 0) / RED_SD
     depth = np.clip(light, DEEPEST, 0.0)
     off = ((d[..., 1] - tint[0] * depth) / RED_SD) ** 2 + ((d[..., 2] - tint[1] * depth) / BLUE_SD) ** 2
     return _PEAK - 0.5 * (beyond * beyond + off)
@@ -82,7 +78,7 @@ def log_shadow(d: np.ndarray, tint: np.ndarray) -> np.ndarray:
 
 def log_gloss(f: np.ndarray) -> np.ndarray:
     """Log density (h, w) of gloss, for features (h, w, 3)."""
-    below = np.maximum(GLOSS - f[..., 0], 0) / EDGE
+    below = np.maximum(TINT_LIGHT[1] - f[..., 0], 0) / RED_SD
     return _PEAK - 0.5 * (below * below + (f[..., 1] / RED_SD) ** 2 + (f[..., 2] / BLUE_SD) ** 2)
 
 

@@ -15,19 +15,16 @@ from calibration.palette import color_features
 from cards.build import TALLEST_MM
 from referee.vision.measured import measured
 
-ABOVE_MM = measured(15.0, "mm", "half a piece: so much higher than builds get a view is")
+PIECE_MM = measured(30.0, "mm", "a usual piece's length: places are tried, and taken for one, in parts of it")
 MIN_SCALE = measured(0.7, "of the picture's scale", "by hand: shrinking further by linear interpolation would alias")
-HORIZON = measured(-1e-4, "mm a mm", "rounding: rays that sink less meet no table")
-FAR_MM = measured(1e6, "mm", "a kilometre: where such rays are taken to end")
 MARKER_RIM_MM = measured(2, "mm", "by hand: so far around a marker its black bleeds into the paper")
 SHRUNK_BLUR_PX = measured(0.4, "px of the view", "by hand: standard deviation of the blur before that")
 
 PX_PER_MM = measured(
     1.0, "px a mm at the mat's centre", "a 6 mm error is 6 pixels, and judging costs the same whatever the camera"
 )
-SIDE_MM = measured(22.0, "mm", "half a large piece: so much wider than the field a view is")
-DEPTH_MM = measured(22.0, "mm", "as SIDE_MM, in depth")
-HEIGHT_MM = TALLEST_MM + ABOVE_MM
+SIDE_MM = measured(22.0, "mm", "half a large piece: so much wider and deeper than the field a view is")
+HEIGHT_MM = TALLEST_MM + PIECE_MM / 2
 
 
 @dataclass(frozen=True)
@@ -74,9 +71,9 @@ class ZoneView:
         x, y = np.arange(w, dtype=np.float32), np.arange(h, dtype=np.float32)[:, None]
         origin = self.pose.camera_at.astype(np.float32)
         sinks = x * m[0, 2] + (y * m[1, 2] + m[2, 2])
-        down = sinks < HORIZON
+        down = sinks < -1e-3  # rays that sink less are taken to end a kilometre away
         t = -origin[2] / np.where(down, sinks, np.float32(-1.0))
-        far = np.float32(FAR_MM)
+        far = np.float32(1e6)
         each = [np.where(down, origin[k] + (x * m[0, k] + (y * m[1, k] + m[2, k])) * t, far) for k in range(2)]
         return np.moveaxis(np.stack(each), 0, -1)  # x and y are read one by one
 
@@ -110,7 +107,7 @@ def zone_view(frame: np.ndarray, camera: CameraModel, pose: MatPose, field: tupl
     """The view of one mat in a frame (h, w, 3) uint8 BGR."""
     mm_depth = float(pose.translation[2])
     scale = PX_PER_MM * mm_depth / camera.focal_px
-    x, y = field[0] + SIDE_MM, field[1] + DEPTH_MM
+    x, y = field[0] + SIDE_MM, field[1] + SIDE_MM
     box = np.array([(a, b, c) for a in (-x, x) for b in (-y, y) for c in (0.0, HEIGHT_MM)])
     cam = pose.to_camera(box)
     focal = camera.focal_px * scale

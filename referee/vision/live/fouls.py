@@ -36,14 +36,12 @@ from referee.vision.live.mat_motion import MatMotion
 from referee.vision.measured import measured
 
 HAND_FOUL_S = measured(0.35, "s", "by hand: a sight must last so long; shorter may be two things that pass")
-SHAKEN_S = measured(0.0, "s", "a mat that moved has moved, however shortly")
 SIGHTS = measured(160, "sights", "for memory: and so often in all, some fourteen seconds")
 
 SEEN_SHARE = measured(0.75, "of the looks of that time", "by hand: so often it must be seen")
-HAND_LASTS_S = measured(0.15, "s", "by hand: a hand whose arm was not seen is over a field for longer than this")
-AWAY_S = measured(1.0, "s", "by hand: a sight that was away for so long is another one when it comes back")
+AWAY_S = measured(1.0, "s", "by hand: what was away for so long has gone, and has nothing to do with what comes then")
+BUSY_S = measured(0.3, "s", "by hand: where something moved so lately is work; for half of it lasts what is a hand")
 LOOK_S = measured(0.09, "s", "for time: looks are at least so far apart")
-UNSEEN_S = measured(1.0, "s", "by hand: a hand that is seen nowhere for longer has gone")
 
 
 @dataclass(frozen=True)
@@ -152,13 +150,13 @@ class FoulWatch:
         if sight is None or not sight.looks or sight.looks[-1][2] not in over.unseen:
             return False
         since_s = sight.looks[-1][0]
-        sight.lost_s = since_s if at_s - since_s <= UNSEEN_S else None
+        sight.lost_s = since_s if at_s - since_s <= AWAY_S else None
         return sight.lost_s is not None
 
     def _observed(self, kind: str, zone: str, culprit: str | None, present: bool, at_s: float) -> list[DetectedFoul]:
         """One more look for that kind of foul; the proposal, once it has lasted."""
         sight = self._persistence.setdefault((kind, zone), _Persistence())
-        lasts = SHAKEN_S if kind == "shaken" else HAND_FOUL_S
+        lasts = 0.0 if kind == "shaken" else HAND_FOUL_S
         if sight.lost_s is not None:
             sight.unknown_s += at_s - LOOK_S - sight.lost_s
             sight.lost_s = None
@@ -213,6 +211,6 @@ def _by_hand(after: Sequence[tuple[float, FieldSnapshot]], now: Arrival) -> bool
     for there, run in groupby(numbered, key=lambda look: look[2]):
         looks = list(run)
         (first, from_s, _), (last, to_s, _) = looks[0], looks[-1]
-        if there and first <= now.stands and last >= now.bare and to_s - from_s >= HAND_LASTS_S:
+        if there and first <= now.stands and last >= now.bare and to_s - from_s >= BUSY_S / 2:
             return True
     return False

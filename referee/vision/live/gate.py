@@ -20,7 +20,8 @@ from calibration.mat import FIELD, SHEET, MatPose
 from calibration.palette import Palette, nominal_palette
 from referee.devices.ports import Frame
 from referee.kernels.pictures import compare
-from referee.vision.hands.fists import ReducedFrame
+from referee.vision.hands.dwell import SURE_LOOKS
+from referee.vision.hands.fists import RIM_PX, ReducedFrame
 from referee.vision.hands.geometry import HandGeometry, reduced, reduction
 from referee.vision.hands.reaching_arm import OVER_MM
 from referee.vision.image.color_lut import BITS, DARK, GROUND, SKIN, UNKNOWN, label_table, skin_table
@@ -30,19 +31,16 @@ from referee.vision.live.field_snapshot import FieldSnapshot
 from referee.vision.measured import measured
 from referee.vision.observer import Observer
 
-AROUND_PX = measured(6, "reduced px", "by hand: so much around a zone's box is looked at, for what reaches out of it")
 WINDOW_PX = measured(2, "reduced px", "a mat that lies still is located so far off at most; by hand")
 SHEET_INSET_MM = measured(3, "mm", "by hand: so far within its edge the sheet is surely paper")
-REACHES_PX = measured(3, "reduced px", "by hand: a thing reaches out of the box by more than these, not by its rim")
-AWAKE_SHARE = measured(0.3, "of HAND_MOVING", "by hand: so much of a moving thing must have moved of late")
-STILL_SHARE = measured(0.004, "of the field's pixels", "less is noise: about five reduced pixels")
+NOISE_SHARE = measured(0.004, "of the field's or box's pixels", "by hand: less is noise: some five reduced pixels")
+AWAKE_SHARE = measured(0.3, "of NOISE_SHARE", "by hand: so much of a moving thing must have moved of late")
 REST_S = measured(
     1.2, "s", "by hand: what has not changed for so long off the sheet is background, unless it looks like a piece"
 )
 AWAKE_S = measured(0.7, "s", "by hand: what has moved within this time is a hand from a much smaller size on")
 ARM_REST_S = measured(8.0, "s", "as REST_S for whose arm it is: a sleeve rests longer than a hand works")
 WARM_REST_S = measured(90.0, "s", "by hand: REST_S of what has the hue of skin, for a hand at rest is still a hand")
-HAND_MOVING = measured(0.004, "of the box", "by hand: a moving thing that covers less of it is no hand")
 HAND_RESTING = measured(0.03, "of the box", "by hand: a thing at rest that covers less of it is no hand")
 WARM_SHARE = measured(
     0.2, "of a thing's pixels", "by hand: of the hue of skin or wood it is a hand, whatever its sleeve looks like"
@@ -53,11 +51,7 @@ FIELD_COVERED = measured(
     "what covers more is no gap, rim or dark side of a build (at most 0.06 in the dev sets): a phone, a cup; phones "
     "that lie in the field cover 0.15 to 0.3",
 )
-CHECK_S = measured(2.0, "s", "by hand, for time: between looks for mats that are known")
-MAT_SEARCH_S = measured(0.5, "s", "by hand, for time: between looks for mats while none is known")
-MISSED_CHECKS = measured(3, "looks", "by hand: a mat missed so often is gone")
-
-
+CHECK_S = measured(2.0, "s", "by hand, for time: between looks for mats; four times as often while none is known")
 SKIN_TINTED = measured(
     0.08, "of the light", "as TINTED, of what has the hue of skin: before wood it is nearly a shadow"
 )
@@ -193,7 +187,7 @@ class Gate:
         geometry = HandGeometry(mats, factor)
         for name in list(self._zones):
             self._zones[name].missed += name not in mats.poses
-            if self._zones[name].missed >= MISSED_CHECKS:
+            if self._zones[name].missed >= SURE_LOOKS:
                 del self._zones[name]
         if mats.poses and (self._geometry is None or len(mats.poses) >= len(self._geometry.mats.poses)):
             self._geometry = geometry
@@ -205,7 +199,7 @@ class Gate:
                 zone.moved_s = frame.at_s if known is None else known.moved_s
                 self._zones[name] = zone
         self._know_colours(small)
-        self._check_s = frame.at_s + (CHECK_S if self._zones else MAT_SEARCH_S)
+        self._check_s = frame.at_s + (CHECK_S if self._zones else CHECK_S / 4)
 
     def _know_colours(self, small: np.ndarray) -> None:
         sheets = [small[z.at][z.sheet] for z in self._zones.values()]
@@ -225,7 +219,7 @@ class Gate:
         stirred = changed & (zone.field | (zone.box & of_piece))
         pixels = max(1, int(zone.field.sum()))
         moving = min(1.0, float(stirred.sum()) / pixels)
-        if moving > STILL_SHARE:
+        if moving > NOISE_SHARE:
             zone.moved_s = at_s
         unlike_sheet = (labels <= UNKNOWN) & (zone.field | (labels != DARK))  # dark beside the field are the markers
         strange = np.where(zone.sheet, unlike_sheet, self._memory.unusual[zone.at] & ~of_piece)
@@ -271,7 +265,7 @@ def _zone(pose: MatPose, geometry: HandGeometry, size: tuple[int, int]) -> _Zone
 
     box = geometry.outline(pose, FIELD, (0.0, OVER_MM))
     x, y, w, h = cv2.boundingRect(box)
-    at = slice(max(0, y - AROUND_PX), y + h + AROUND_PX), slice(max(0, x - AROUND_PX), x + w + AROUND_PX)
+    at = slice(max(0, y - 2 * RIM_PX), y + h + 2 * RIM_PX), slice(max(0, x - 2 * RIM_PX), x + w + 2 * RIM_PX)
     box_mask = mask(box)[at] > 0
     if not box_mask.any():
         return None
@@ -296,7 +290,7 @@ def _reaches_in(strange: np.ndarray, zone: _Zone, awake: np.ndarray, warm: np.nd
         return np.bincount(things[where], minlength=count)[1:]
 
     inside, whole = pixels(box), box.sum()
-    of_hand = (pixels(~box) > REACHES_PX) | (pixels(box & warm) > WARM_SHARE * inside)
-    moving = (pixels(box & awake) > AWAKE_SHARE * HAND_MOVING * whole) & (inside > HAND_MOVING * whole)
+    of_hand = (pixels(~box) > RIM_PX) | (pixels(box & warm) > WARM_SHARE * inside)
+    moving = (pixels(box & awake) > AWAKE_SHARE * NOISE_SHARE * whole) & (inside > NOISE_SHARE * whole)
     covers = pixels(zone.field) > FIELD_COVERED * zone.field.sum()
     return bool((covers | of_hand & (moving | (inside > HAND_RESTING * whole))).any())

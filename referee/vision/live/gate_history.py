@@ -12,15 +12,13 @@ import numpy as np
 from calibration.mat import Mats
 from referee.devices.ports import Frame
 from referee.match.stop_views import SETTLED_FRAMES, SETTLED_S, After, Hand, Placed
+from referee.vision.hands.dwell import SURE_LOOKS
 from referee.vision.hands.reaching_arm import ReachingArm, reaching_arm
 from referee.vision.live.field_snapshot import FieldSnapshot, pieces_placed
-from referee.vision.live.fouls import HAND_LASTS_S, LOOK_S, SIGHTS
+from referee.vision.live.fouls import AWAY_S, BUSY_S, LOOK_S, SIGHTS
 from referee.vision.live.gate import GateState, ZoneGate
 from referee.vision.live.mat_motion import MatMotion
 from referee.vision.measured import measured
-
-SIGHT_S = measured(0.08, "s", "for memory: what pixels show is kept so often at most")
-OWN_LOOKS = measured(2, "looks", "by hand: more than these must have shown it")
 
 HISTORY_S = measured(4.0, "s", "by hand: so long looks are remembered while players build; longer than any question")
 STOPPED = ("stopped", "judging")
@@ -28,17 +26,11 @@ STOPPED = ("stopped", "judging")
 
 NEARBY_S = measured(0.5, "s", "by hand: a hand so shortly before or after a motion may have made it")
 
-BUSY_S = measured(0.3, "s", "by hand: a field in which something moved so lately is being worked in")
-OWN_HAND_S = measured(0.5, "s", "by hand: a hand there for so long before the press, and alone, is the caller's own")
-RECENT_FRAMES = measured(6, "frames", "kept for the view at the press: a fifth of a second")
 AT_PRESS = measured(3, "frames", "by hand: so many of the last before the press are its view")
 FRAME_LATE_S = measured(0.02, "s", "by hand: a frame so little after the press shows what was there then")
 FRESH_S = measured(0.35, "s", "by hand: between frames further apart some were lost, or vision was busy")
 HOLE_S = measured(
-    0.45, "s", "by hand: nobody saw what happened between looks further apart: a push takes a third of it"
-)
-SHOOK_S = measured(
-    1.0, "s", "by hand: a mat that moved so shortly before or after a motion in its field may have made it"
+    0.45, "s", "by hand: nobody saw what happened between looks further apart; a push takes a third of it"
 )
 UNFOCUSED = measured(
     0.6, "of the sharpness before", "out of focus both fields have 0.22 to 0.44; with hands one has 0.87 and more"
@@ -75,7 +67,7 @@ class GateHistory:
 
     def __init__(self) -> None:
         self._looks: deque[GateLook] = deque()
-        self._frames: deque[Frame] = deque(maxlen=RECENT_FRAMES)
+        self._frames: deque[Frame] = deque(maxlen=2 * AT_PRESS)
         self.clear: dict[str, Frame] = {}
         self._snapshots: deque[tuple[float, Mapping[str, FieldSnapshot]]] = deque(maxlen=SIGHTS)
         self._shake: tuple[MatMotion, Mats] | None = None
@@ -95,7 +87,7 @@ class GateHistory:
         From a Stop until it is judged nothing is forgotten.
         """
         self._looks.append(GateLook(frame.at_s, GateState(look.zones), owners or {}, short))
-        if not self._snapshots or frame.at_s - self._snapshots[-1][0] >= SIGHT_S:
+        if not self._snapshots or frame.at_s - self._snapshots[-1][0] >= LOOK_S:
             self._snapshots.append((frame.at_s, look.snapshots))
         while phase not in STOPPED and frame.at_s - self._looks[0].at_s > HISTORY_S:
             self._looks.popleft()
@@ -147,7 +139,7 @@ class GateHistory:
         if self._unseen(zone, press_s):
             return Aftermath("somebody", None, _touched_s(zone, moved) if moved else None, unseen=True)
         touched = self._touched(zone, press_s, moved)
-        shook = any(z == zone and abs(t - k.at_s) <= SHOOK_S for t, z in self._shaken for k in moved)
+        shook = any(z == zone and abs(t - k.at_s) <= AWAY_S for t, z in self._shaken for k in moved)
         return replace(touched, after="mat") if shook and touched.after in ("nobody", "own") else touched
 
     def _moved(self, zone: str, press_s: float) -> list[GateLook]:
@@ -188,7 +180,7 @@ class GateHistory:
         looks = [k for k in self._looks if zone in k.gate.zones]
         for there, run in groupby(looks, key=lambda k: k.gate.zones[zone].hand):
             same = list(run)
-            lasts = same[-1].at_s - same[0].at_s >= HAND_LASTS_S
+            lasts = same[-1].at_s - same[0].at_s >= BUSY_S / 2
             yield from (k for k in same if there and (lasts or k.owners.get(zone) is not None))
 
     def _gates(self, zone: str) -> list[tuple[float, ZoneGate]]:
@@ -219,10 +211,10 @@ class GateHistory:
 
     def is_callers_own(self, zone: str, press_s: float) -> bool:
         """Whether the hand at the press can only be the caller's own: long there, and none at any other mat."""
-        around = [k.gate for k in self._looks if -OWN_HAND_S <= k.at_s - press_s <= OWN_HAND_S / 2]
+        around = [k.gate for k in self._looks if -NEARBY_S <= k.at_s - press_s <= NEARBY_S / 2]
         mine = [(g := look.zones.get(zone)) is not None and g.hand for look in around]
         others = [g.hand for look in around for z, g in look.zones.items() if z != zone]
-        return len(mine) > OWN_LOOKS and all(mine) and not any(others)
+        return len(mine) >= SURE_LOOKS and all(mine) and not any(others)
 
 
 def _touched_s(zone: str, moved: Sequence[GateLook]) -> float:

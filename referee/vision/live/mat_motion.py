@@ -25,9 +25,8 @@ BESIDE_MM = measured((60, 150), "mm in x and y", "by hand: so near a sheet's edg
 MOVED_MM = measured(1.2, "mm between two looks", "by hand: what leaning on the table does is less")
 LEAST_CORNERS = measured(6, "corners", "by hand: so many of a mat must be seen again")
 AGREEING_CORNERS = measured(0.7, "of the corners", "by hand: so many must go the same way")
-AGREE_PX = measured(0.8, "px", "by hand: within so much they go the same way")
 PERSPECTIVE = measured(0.35, "of the way", "by which a sheet's near edge moves further in the picture than its middle")
-STILL_PX = measured(0.4, "px", "by hand: what moves less stands still")
+STILL_PX = measured(0.4, "px", "by hand: what moves less stands still; twice as far apart is the same way")
 ROOM_CORNERS = measured(60, "corners", "by hand, for time: looked for outside of all mats")
 ROOM_LEAST = measured(10, "corners", "by hand: so many of the room must be seen again")
 EDGE_PX = measured(5, "px", "by hand: corners nearer to the picture's edge are not followed")
@@ -84,12 +83,12 @@ def _shift(before: np.ndarray, gray: np.ndarray, points: np.ndarray, least: int)
     follow: Any = cv2.calcOpticalFlowPyrLK  # its stub wants an array where None is meant
     now, seen, _ = follow(before, gray, then, None, winSize=(TRACKED_PX, TRACKED_PX), maxLevel=2)
     back, again, _ = follow(gray, before, now, None, winSize=(TRACKED_PX, TRACKED_PX), maxLevel=2)
-    sure = (seen[:, 0] > 0) & (again[:, 0] > 0) & (np.abs(back - then).max((1, 2)) < AGREE_PX)
+    sure = (seen[:, 0] > 0) & (again[:, 0] > 0) & (np.abs(back - then).max((1, 2)) < 2 * STILL_PX)
     if sure.sum() < least:
         return None
     gone = (now - then)[sure, 0]
     middle = np.median(gone, 0)
-    agree = np.linalg.norm(gone - middle, axis=1) < AGREE_PX + PERSPECTIVE * np.linalg.norm(middle)
+    agree = np.linalg.norm(gone - middle, axis=1) < 2 * STILL_PX + PERSPECTIVE * np.linalg.norm(middle)
     return middle if agree.mean() >= AGREEING_CORNERS else None
 
 

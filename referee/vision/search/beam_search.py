@@ -17,12 +17,10 @@ from referee.kernels.rasterizer import clear
 from referee.kernels.scans import scan_table
 from referee.kernels.scene import Gains, Scene
 from referee.vision.measured import measured
-from referee.vision.search.canvas import Canvas, Reading
+from referee.vision.search.canvas import GOOD_AGREEMENT, Canvas, Reading
 from referee.vision.search.rules import PIECE_COST, STEP_X, STEP_Y, TURN_DEG
 
 TURNS_DEG = TURN_DEG * np.arange(-2, 3)
-
-
 WIDE = np.array(measured((120, 48, 40, 30, 20, 14, 10, 8, 8, 8), "states after 1, 2, 3, … pieces", "by hand: for time"))
 WIDEST = np.array(
     measured(
@@ -38,8 +36,6 @@ COVERED_NATS = measured(
     "cost, in the optimistic estimate, of a pixel that shows another piece's colour than the piece that covers "
     "it: something still to come may stand in front; by hand",
 )
-
-FRONT_SHARE = measured(0.7, "of a column's best evidence", "by hand: the place nearest the camera must have this share")
 
 
 def stock_of(canvas: Canvas, asked: dict[str, int] | None) -> Stock:
@@ -137,7 +133,7 @@ def _frontmost(found: np.ndarray, camera: np.ndarray) -> np.ndarray:
     _, group = np.unique(1e6 * found[:, 0] + 1e3 * found[:, 1] + found[:, 7], return_inverse=True)
     high = np.full(group.max() + 1 if len(group) else 0, -np.inf)
     np.maximum.at(high, group, found[:, 5])
-    good = np.flatnonzero(found[:, 5] >= (high - (1 - FRONT_SHARE) * np.abs(high))[group])
+    good = np.flatnonzero(found[:, 5] >= (high - (1 - GOOD_AGREEMENT) * np.abs(high))[group])
     good = good[np.argsort(-towards * found[good, 2], kind="stable")]
     _, first = np.unique(group[good], return_index=True)
     return found[good[first]]

@@ -252,13 +252,10 @@ GOOD_SHARE = measured(
     "of the evidence",
     "on the dev set every reading that a wider search bettered by more than 400 nats was beyond this or the next two",
 )
-GOOD_AGREEMENT = measured(0.75, "of a piece's pixels", "as GOOD_SHARE")
-GOOD_BESIDE = measured(
-    300.0, "nats", "as GOOD_SHARE: in one patch beside the build; where there is less in all no share of it can be low"
-)
-TOUCHING_PX = measured(
-    8, "px of the view (mm)", "by hand: what is so near touches a build; unexplained patches at half of it"
-)
+GOOD_AGREEMENT = measured(0.75, "of the evidence", "as GOOD_SHARE, of a piece's or a place's pixels")
+GOOD_BESIDE = measured(300.0, "nats", "as GOOD_SHARE: in one patch beside the build; in all, too few to share")
+TOUCHING_PX = measured(8, "px of the view (mm)", "by hand: so near is what touches a build; half as near what it lacks")
+NEAR_PX = measured(5, "px of the view (mm)", "by hand: so near an edge, of a build or of the picture, is at it")
 FEW_PX = measured(20, "px of the view (mm2)", "by hand: fewer say nothing: of a colour, a piece, a sliver between two")
 
 

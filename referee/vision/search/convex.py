@@ -13,9 +13,7 @@ import numpy as np
 from cards.pieces import Pose, Shape
 from referee.vision.measured import measured
 
-HALF_CIRCLE = measured(
-    8, "steps of a half circle", "an arch of 60 mm is 0.3 mm from round; hill climbs find turns between 22.5 degrees"
-)
+HALF_CIRCLE = measured(8, "steps of a half circle", "0.3 mm from round for a 60 mm arch; climbs find turns between")
 ROUGH_ARC_STEPS = HALF_CIRCLE // 2
 """For searching: 1.2 mm from round for a 60 mm arch."""
 

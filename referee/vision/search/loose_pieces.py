@@ -18,16 +18,13 @@ from calibration.mat import FIELD
 from referee.kernels import loose_pieces as kernels
 from referee.kernels import rasterizer
 from referee.vision.measured import measured
-from referee.vision.search.canvas import GOOD_BESIDE
+from referee.vision.search.canvas import GOOD_BESIDE, NEAR_PX
 from referee.vision.search.convex import HALF_CIRCLE
 from referee.vision.search.rules import LEVEL_MM, MOST_COST, PIECE_COST, PIECE_MM, PIXEL_NATS, STEP_X
 from referee.vision.search.stances import RARE_COST
 
-CLIMB_MM = np.array(measured((4.0, 2.0, 1.0), "mm", "steps of the candidates' climb, as many half degrees; by hand"))
-FINE_CLIMB_MM = np.array(measured((2.0, 0.7), "mm", "as CLIMB_MM at full resolution, as many third degrees; by hand"))
-
-
-BEYOND_PX = measured(5, "px of the view (mm)", "by hand: a place so far beyond the picture's edge is still in it")
+CLIMB_MM = np.array(measured((4.0, 2.0, 1.0), "mm", "steps of the candidates' climb, twice as many degrees; by hand"))
+FINE_CLIMB_MM = np.array(measured((2.0, 0.7), "mm", "the same at full resolution, thrice as many degrees; by hand"))
 REACH_MM = measured(170.0, "mm", "by hand: how far beyond the field loose pieces are looked for")
 QUALITY = measured(
     0.3,
@@ -63,8 +60,6 @@ place."""
 
 NO_STEPS = np.zeros((0, 2))
 """No steps of a climb: pieces are weighed where they stand."""
-
-
 COVERED_LABEL = -2
 """Label of a pixel that shows something nearer: a piece behind may be of any colour there."""
 
@@ -207,7 +202,7 @@ def _visible(canvas, xs: np.ndarray, ys: np.ndarray) -> np.ndarray:
     pix = cam @ canvas.matrix.T
     pix = pix[..., :2] / pix[..., 2:]
     h, w = canvas.maps.near.shape
-    ok = (cam[..., 2] > 0) & (pix >= -BEYOND_PX).all(-1) & (pix < (w + BEYOND_PX, h + BEYOND_PX)).all(-1)
+    ok = (cam[..., 2] > 0) & (pix >= -NEAR_PX).all(-1) & (pix < (w + NEAR_PX, h + NEAR_PX)).all(-1)
     return np.ascontiguousarray(grid[ok.any(1)][:, ok.any(0)].reshape(-1, 2))
 
 

@@ -38,10 +38,12 @@ from referee.vision.search.storeys import CROOKED_NATS, SECOND_BEST, with_storey
 
 SEARCHES = ((WIDE, FEW_READINGS, 0), (WIDEST, FEW_READINGS + 1, 1))
 """Widths of a search, how many of what it finds are improved, and how many pieces may be borrowed on the way."""
+READINGS = 2 * FEW_READINGS
+"""So many distinct ones are handed on."""
 READINGS_SEARCHED = measured(30, "readings", "by hand, for time: of the beam, completed by loose pieces")
 EDITS = measured(6, "edits", "by hand, for time: of a reading so many of the best are followed")
 EDIT_ROUNDS = measured(5, "rounds", "by hand, for time: so often a reading is improved")
-COMPARED_READINGS = measured(20, "readings", "by hand, for time: of what was tried so many are looked at; half of them weighed again")
+COMPARED_READINGS = measured(20, "readings", "by hand, for time: so many tried ones are looked at, half weighed again")
 RIGHT_PRIOR = measured(
     500.0,
     "nats",
@@ -61,7 +63,7 @@ class History:
 
 
 def readings(
-    canvas: Canvas, card: Card | None = None, is_right: Callable[[Reading], bool] | None = None, keep: int = 2 * FEW_READINGS
+    canvas: Canvas, card: Card | None = None, is_right: Callable[[Reading], bool] | None = None, keep: int = READINGS
 ) -> list[Reading]:
     """Readings of the evidence, fitted, best first. Always includes the empty field.
 

@@ -5,9 +5,9 @@ import math
 import numpy as np
 
 from referee.kernels import scene
+from referee.vision.image.view import PIECE_MM
 from referee.vision.measured import measured
 
-PIECE_MM = measured(30.0, "mm", "a usual piece's length: places are tried, and taken for one, in parts of it")
 TOUCH_MM = measured(
     3.0,
     "mm",
@@ -15,32 +15,17 @@ TOUCH_MM = measured(
     "overlap of less than 4 mm is no fault either way (CONTRACT.md)",
 )
 EXACT_MM = measured(0.1, "mm", "rounding: outlines and elevations are no truer; samples stay so far within both")
-LEVEL_MM = measured(
-    1.0,
-    "mm",
-    "by hand: a foot this low stands on the table, an underside this near above another is carried; at half of it two "
-    "levels are one",
-)
-SLACK_MM = measured(
-    3.0,
-    "mm",
-    "builders put pieces within 5 mm of one line (dev set, every session): so much aside, or higher, is chance",
-)
+LEVEL_MM = measured(1.0, "mm", "by hand: what is so near above a thing stands on it; by half of it levels differ")
+SLACK_MM = measured(3.0, "mm", "builders put pieces within 5 mm of one line (dev sets): so much is chance")
 CARRIER_GAP_MM = PIECE_MM / 2
 """What is further from a piece's middle does not carry it."""
 TOPPLE_FULL_MM = PIECE_MM / 4
 """So much further beside, and a topple costs in full."""
 RARELY_BUILT_COST = measured(
-    1800.0,
-    "nats",
-    "the most against one piece of which none is built: its centre lies well beside what carries it, or it lies across "
-    "others far off their line and turn; by hand",
+    1800.0, "nats", "the most against a piece that would topple, or lies across others far off their line; by hand"
 )
 MOST_COST = measured(
-    450.0,
-    "nats",
-    "the most that one piece can cost otherwise: one astray on the table is not rare, the balance of one that carries "
-    "others is only estimated, one that the box has not may be a neighbour's; by hand",
+    450.0, "nats", "the most else: astray on the table, hardly balanced under others, or not of this box; by hand"
 )
 YAW_SLACK = measured(0.08, "radians", "builders put pieces within 5 degrees of one turn (dev set, every session)")
 Y_COST = measured(40.0, "nats", "at one slack off the build's common line; by hand")
@@ -48,11 +33,7 @@ YAW_COST = measured(14.0, "nats", "at one slack off the build's common turn; by 
 TURN_DEG = measured(7.0, "degrees", "CONTRACT.md: a build is turned by up to 15, twice this; climbs find the rest")
 MOST_TURN = math.radians(2 * TURN_DEG)
 MISSING_NATS = measured(3.0, "nats a pixel", "by hand: a scanned pixel that loses more shows no such piece")
-PIXEL_NATS = measured(
-    2.0,
-    "nats a pixel",
-    "by hand: with less to explain a pixel shows no colour; a place that loses more on average is no place for a piece",
-)
+PIXEL_NATS = measured(2.0, "nats a pixel", "by hand: less shows no colour; where more is lost is no piece")
 STEP_X = PIECE_MM / 5
 """Places at which first pieces are tried."""
 STEP_Y = measured(8.0, "mm", "by hand: as STEP_X, in y, where the camera tells less")
@@ -86,9 +67,7 @@ MAX_PIECES = measured(10, "pieces", "of a box (RULES.md)")
 LOOKED_AT = measured(
     4, "times the beam's width", "of the states expanded at one level so many are looked at closely; 3 change a ruling"
 )
-PROBED = measured(
-    (0.0, -0.3, 0.3), "of a piece's size, from its middle", "by hand: where it is looked for, across and in height"
-)
+PROBED = measured((0.0, -0.3, 0.3), "of a piece's size, from its middle", "by hand: where it is looked for, both ways")
 NUDGES_MM = tuple(STEP_Y * np.array((-2, -1, 1, 2)))
 SHIFTS_MM = tuple(2 * STEP_Y * np.array((-3, -2, -1, 1, 2, 3)))
 """A support may stand well before or behind the middle of a deep piece that it carries."""

@@ -26,7 +26,8 @@ from referee.vision.measured import measured
 from referee.vision.render.solids import piece_tags
 from referee.vision.search.canvas import FEW_PX, TOUCHING_PX
 
-RIM_PX = measured(1, "px of the view (mm)", "about an outline pixels are mixtures, and a pose is right to so much")
+RIM_PX = 1
+"""About an outline pixels are mixtures, and a pose is right to so much."""
 THIN_PX = measured(
     17,
     "px of the view (mm)",

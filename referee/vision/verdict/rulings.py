@@ -19,7 +19,7 @@ from referee.vision.measured import measured
 from referee.vision.search.canvas import Reading, to_build
 from referee.vision.search.stances import Catalogue
 
-UNRIVALLED_MARGIN = measured(
+CLEAR_MARGIN = measured(
     4000.0,
     "nats",
     "by hand: a margin counts no further, and is at least that where no reading of the other ruling was met; from here "
@@ -90,7 +90,7 @@ class Rulings:
         wrong = next((r for r in readings if not self.is_right(r)), None)
         best, *others = sorted((r for r in (right, wrong) if r is not None), key=lambda r: -r.score)
         rival = Ruled(others[0], *self.of(others[0])) if others else None
-        margin = best.score - rival.reading.score if rival else max(best.score, UNRIVALLED_MARGIN)
+        margin = best.score - rival.reading.score if rival else max(best.score, CLEAR_MARGIN)
         return Comparison("match" if best is right else "mismatch", Ruled(best, *self.of(best)), rival, margin)
 
     def turns_on_the_line(self, reading: Reading, line_mm: float) -> bool:

@@ -25,12 +25,12 @@ from cards.build import Build, shape_of
 from cards.pieces import PieceSet, Pose, Shape
 from referee.kernels.faces import likeliest, smoothed
 from referee.vision.image.background import ANYTHING
-from referee.vision.image.evidence import Evidence
+from referee.vision.image.evidence import RARE_SHARE, REACH_PX, Evidence
 from referee.vision.image.view import ZoneView
 from referee.vision.measured import measured
 from referee.vision.render.solids import FACES, arch_tags, face_tags, solid
-from referee.vision.search.canvas import FEW_READINGS, Reading
-from referee.vision.verdict.rulings import UNRIVALLED_MARGIN, Rulings
+from referee.vision.search.canvas import FEW_READINGS, NEAR_PX, Reading
+from referee.vision.verdict.rulings import CLEAR_MARGIN, Rulings
 
 FACE_SD = measured(
     0.08,
@@ -41,22 +41,19 @@ SAME_CURVE_DEG = measured(40.0, "degrees", "by hand: facets whose normals are ne
 
 FACE_SPREAD_FACTOR = measured(3.0, "spreads of a face", "by hand: grain, highlights and soft shadows")
 WIDER_SHARE = measured(0.17, "of a face's pixels", "by hand: so often they are that wide")
-STRANGE_SHARE = measured(0.03, "of a face's pixels", "by hand: so often they are anything at all")
 _BEST = float(-3 * np.log(FACE_SD) - 1.5 * np.log(2 * np.pi))
 DENSITY = {
     **dict.fromkeys(("light", "a", "b"), FACE_SD**2),
-    "near": float(np.log(1 - WIDER_SHARE - STRANGE_SHARE)),
+    "near": float(np.log(1 - WIDER_SHARE - RARE_SHARE)),
     "wide": float(np.log(WIDER_SHARE) - 3 * np.log(FACE_SPREAD_FACTOR)),
     "wider": FACE_SPREAD_FACTOR * FACE_SPREAD_FACTOR,
-    "strange": float(STRANGE_SHARE * ANYTHING / np.exp(_BEST)),
+    "strange": float(RARE_SHARE * ANYTHING / np.exp(_BEST)),
 }
 """Of a pixel of a face about its neighbourhood's mean, relative to its best; see ``referee.kernels.faces.Density``."""
 LEAST = measured(-13.0, "nats a pixel", "about what an empty frame says of a pixel that shows a piece")
-REACH_PX = measured(10, "px of the view (mm)", "by hand: half the side of the neighbourhood of a face's pixel")
 WEIGHT = measured(
     0.1, "of each nat", "of 0.05 to 0.3 the one with the fewest wrong margins in witness sessions; the dev set's stay"
 )
-NEAR_PX = measured(5, "px of the view (mm)", "by hand: so much background around compared builds counts too")
 THROUGH_ARCH_FACE = FACES - 1
 """What is seen through an arch, as if it were a face of it: it is lit in its own way."""
 EVERY_PX = 2
@@ -78,7 +75,7 @@ def rescored_by_shading(
     is_right = [rulings.is_right(r) for r in readings]
     right = [row for row, ok in zip(rows, is_right, strict=True) if ok][:FEW_READINGS]
     wrong = [row for row, ok in zip(rows, is_right, strict=True) if not ok][:FEW_READINGS]
-    if not right or not wrong or abs(right[0][0].score - wrong[0][0].score) > UNRIVALLED_MARGIN:
+    if not right or not wrong or abs(right[0][0].score - wrong[0][0].score) > CLEAR_MARGIN:
         return list(readings)
     compared = right + wrong
     drawn = [_faces(view, cat.piece_set, build) for _, build in compared]

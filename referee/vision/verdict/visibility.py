@@ -9,21 +9,20 @@ from calibration.quality import CLIPPED_CODE, clipped_pixels
 from cards.build import Build
 from cards.pieces import PieceSet
 from cards.sentences import sentence
-from referee.vision.image.evidence import Evidence
+from referee.vision.image.evidence import REACH_PX, Evidence
 from referee.vision.image.glare import GLARE_LIGHT
 from referee.vision.image.parts import around
 from referee.vision.image.unknown import UnknownThing, outsized, patches
 from referee.vision.image.view import ZoneView
 from referee.vision.measured import measured
 from referee.vision.render.solids import piece_tags
+from referee.vision.search.canvas import NEAR_PX
 
-NEAR_EDGE_PX = measured(5, "px of the view (mm)", "by hand: side of the square by which the picture's edge is widened")
 UNKNOWN_PIECES = measured(
     0.5, "of the smallest piece's front", "clean frames of devset and devset2 have at most 0.4, phones 0.6 to 4"
 )
-GLARE_NEAR_MM = measured(12.0, "mm", "by hand: so far about a build the table tells what light is on it")
 
-NEAR_EDGE = np.ones((NEAR_EDGE_PX,) * 2, np.uint8)
+NEAR_EDGE = np.ones((NEAR_PX,) * 2, np.uint8)
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +80,7 @@ def _near(view: ZoneView, shown: np.ndarray) -> np.ndarray:
     """(h, w) bool: where a build is ``shown`` (h, w) uint8 and about it; the field where none is."""
     if not shown.any():
         return view.regions[2]
-    side = 2 * round(GLARE_NEAR_MM * view.px_per_mm) + 1
+    side = 2 * round(REACH_PX * view.px_per_mm) + 1
     return cv2.dilate(shown, np.ones((side, side), np.uint8)) > 0
 
 
