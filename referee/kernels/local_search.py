@@ -159,7 +159,7 @@ def props(stances, piece, trial, i):
     size, own = stances.size + s, stances.size + stance_of(piece)
     z = rest_on(stances, s, prop.x, prop.y, trial, i).z
     under: cython.bint = fabs(prop.x - piece.x) < (size.width + own.width) / 2 - rules.touch_mm
-    return under and fabs(z + size.height / 2 - piece.z + own.height / 2) < rules.slack_mm
+    return under and fabs(z + size.height / 2 - piece.z + own.height / 2) < rules.prop_gap_mm
 
 
 def apply(stances, pieces, count, edit, out):

@@ -28,7 +28,7 @@ def shows(stances, piece, labels, view):
     stance = stance_of(piece)
     seen: i64 = 0
     for k in range(3):
-        z = piece.z + stances.rules.probed[k] * stances.size[stance].height
+        z = piece.z + stances.rules.seen_at[k] * stances.size[stance].height
         pixel = pixel_of(piece.x, piece.y, z, view)
         if pixel.row >= 0:
             label = labels[pixel.row * view.width + pixel.column]

@@ -150,9 +150,9 @@ def toppling(stances, pieces, count):
         if span.left > span.right:
             continue
         off = max(span.left - load.centre, load.centre - span.right)
-        if off > rules.slack_mm:
+        if off > rules.topple_slack_mm:
             most = rules.most_cost if load.mass > load.own else rules.rarely_built_cost
-            cost += most * min((off - rules.slack_mm) / rules.topple_full_mm, 1.0)
+            cost += most * min((off - rules.topple_slack_mm) / rules.topple_full_mm, 1.0)
         j = carrier(stances, pieces, count, piece, load.centre)
         if j >= 0:
             total = loads[j].mass + load.mass

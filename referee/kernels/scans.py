@@ -37,7 +37,7 @@ def may_be_there(stances, piece, view):
     seen: i64 = 0
     for across in range(3):
         for up in range(3):
-            x, z = piece.x + rules.probed[across] * size.width, piece.z + rules.probed[up] * size.height
+            x, z = piece.x + rules.across[across] * size.width, piece.z + rules.probed[up] * size.height
             pixel = pixel_of(x, piece.y, z, view)
             at = pixel.row * view.width + pixel.column
             if pixel.row >= 0 and gain[at] > view.gained[at] - rules.missing_nats:

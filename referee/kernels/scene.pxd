@@ -19,11 +19,14 @@ cdef enum:
     MOST_TURNED = 128   # so many parts are kept as they were turned last
 
 cdef struct Rules:  # referee/vision/search/rules.py says what each is, in which unit
-    double touch_mm, exact_mm, level_mm, slack_mm, carrier_gap_mm, topple_full_mm, rarely_built_cost, most_cost
+    double touch_mm, exact_mm, level_mm, slack_mm, topple_slack_mm, prop_gap_mm, carrier_gap_mm
+    double topple_full_mm, rarely_built_cost, most_cost
     double yaw_slack, y_cost, yaw_cost, most_turn, missing_nats, pixel_nats, next_best_mm, near_copy_mm
     double on_top_step, beside_step, reach_on_top, reach_beside, piece_cost, optimism, quick_mm, quick_deg, cell_mm
     i64 seen_samples, least_probed, branch, max_pieces, looked_at
+    double across[3]
     double probed[3]
+    double seen_at[3]
     double nudges_mm[4]
     double shifts_mm[6]
 

@@ -44,8 +44,11 @@ WHITE_PLAIN = measured(60, "per cent of the bright ones", "by hand: the least co
 OUTSIDE_COLOURS = measured(6, "colours", "by hand: a shirt, a table, a wall and their shadows")
 STRANGE_NATS = measured(2.0, "nats", "by hand: less likely than anything by this, a pixel is surely no paper")
 COLOUR_TOLD_NATS = measured(2.5, "nats", "by hand: a colour less likely than anything by this is not told")
-RARE_SHARE = measured(0.03, "of the pixels", "by hand: so few are anything at all, or of no piece of the build")
-COMMON_SHARE = measured(0.3, "of the pixels off the mats", "by hand: so many are anything at all, or of loose pieces")
+CLUTTER_IN = measured(0.03, "of the field's pixels", "by hand: of a piece's colour where no piece of the build is")
+CLUTTER_OUT = measured(0.3, "of the pixels outside", "by hand: the same there, where loose pieces lie")
+OUTSIDE_STRANGE = measured(0.3, "of the pixels off the mats", "by hand: so often they are anything at all")
+OUTSIDE_SHARE = measured(0.03, "of what is off the mats", "by hand: a colour is frequent from here on")
+PAPER_STRANGE = measured(0.05, "of the paper's pixels", "by hand: so often they are anything at all")
 WHITE_USUAL = measured(0.8, "linear light", "by hand: of paper where it is not told; beside darker one clipped shines")
 WHITE_BRIGHT = measured(50, "per cent of the pixels", "clipped paper is all of one light; the others are below it")
 WHITE_NEAR = measured(0.15, "of their light", "by hand: the white is told by pixels this near to it")
@@ -135,14 +138,14 @@ def frequent(f: np.ndarray, outside: np.ndarray, seed: int = 1) -> list[tuple[np
 def log_elsewhere(f: np.ndarray, outside: np.ndarray, palette: Palette) -> tuple[np.ndarray, np.ndarray]:
     """What is off the mats: log density (h, w) of the frame's own frequent colours, or anything; and which of the
     palette's colours (k,) it has itself, as a wooden table has that of natural wood."""
-    out = np.full(f.shape[:-1], LOG_ANYTHING + math.log(COMMON_SHARE), np.float32)
+    out = np.full(f.shape[:-1], LOG_ANYTHING + math.log(OUTSIDE_STRANGE), np.float32)
     shared = np.zeros(len(palette.names), bool)
     peaks = -np.linalg.slogdet(palette.covariances)[1] / 2 - 1.5 * math.log(2 * math.pi)  # (k,) at each one's mean
     for mean, sd, share in frequent(f, outside):
         told = palette.log_density(mean[None].astype(np.float32))[:, 0]
         alike = told > LOG_ANYTHING + 1.0
-        if share > (LARGE_SHARE if alike.any() else RARE_SHARE):
-            out = log_sum(out, normal(f, mean, sd) + math.log((1 - COMMON_SHARE) * share))
+        if share > (LARGE_SHARE if alike.any() else OUTSIDE_SHARE):
+            out = log_sum(out, normal(f, mean, sd) + math.log((1 - OUTSIDE_STRANGE) * share))
             shared |= alike & (told > peaks - ALIKE_NATS)
     return out, shared
 
@@ -192,7 +195,7 @@ def background(
     paper, marker, _ = view.regions
     out, shared = log_elsewhere(f, ~paper & view.valid, palette)
     told = log_sum(bare[paper], log_paper(f[paper]) + math.log(PAPER_OTHER_LIGHT))
-    out[paper] = log_sum(told, LOG_ANYTHING + math.log(RARE_SHARE))
+    out[paper] = log_sum(told, LOG_ANYTHING + math.log(PAPER_STRANGE))
     out[marker] = log_sum(log_marker(f[marker]), out[marker])
     return out, shared
 
@@ -328,7 +331,7 @@ def worn(painted: np.ndarray, f: np.ndarray, wear: Wear | None, plain: np.ndarra
 def _gains(view: ZoneView, likely: np.ndarray, plain: np.ndarray) -> np.ndarray:
     """(k, h, w) nats for each colour, from its density (k, h, w) and the background's log density (h, w)."""
     _, _, inside = view.regions
-    share = np.where(inside, RARE_SHARE, COMMON_SHARE).astype(np.float32)
+    share = np.where(inside, CLUTTER_IN, CLUTTER_OUT).astype(np.float32)
     gains = np.log(likely)
     gains -= np.log(np.exp(plain) * (1 - share) + likely.mean(0) * share)
     np.clip(gains, -CLIP, CLIP, out=gains)

@@ -23,8 +23,10 @@ from referee.vision.search.convex import HALF_CIRCLE
 from referee.vision.search.rules import LEVEL_MM, MOST_COST, PIECE_COST, PIECE_MM, PIXEL_NATS, STEP_X
 from referee.vision.search.stances import RARE_COST
 
-CLIMB_MM = np.array(measured((4.0, 2.0, 1.0), "mm", "steps of the candidates' climb, twice as many degrees; by hand"))
-FINE_CLIMB_MM = np.array(measured((2.0, 0.7), "mm", "the same at full resolution, thrice as many degrees; by hand"))
+CLIMB_MM = measured((4.0, 2.0, 1.0), "mm", "steps of the candidates' hill climb; by hand")
+FINE_CLIMB_MM = measured((2.0, 0.7), "mm", "those of the fit at full resolution; by hand")
+CLIMB_DEG = measured((8.0, 4.0, 2.0), "degrees", "as CLIMB_MM")
+FINE_CLIMB_DEG = measured((6.0, 2.0), "degrees", "as FINE_CLIMB_MM")
 REACH_MM = measured(170.0, "mm", "by hand: how far beyond the field loose pieces are looked for")
 QUALITY = measured(
     0.3,
@@ -41,8 +43,8 @@ STEP_MM = PIECE_MM / 3
 SAME_SPOT_MM = 2 * STEP_MM
 """Candidates this near to one another share a spot, and one this near to the field may stand in it, pushed out because
 none was looked for there."""
-CLIMB = np.c_[CLIMB_MM, np.deg2rad(2 * CLIMB_MM)]
-FINE_CLIMB = np.c_[FINE_CLIMB_MM, np.deg2rad(3 * FINE_CLIMB_MM)]
+CLIMB = np.c_[CLIMB_MM, np.deg2rad(CLIMB_DEG)]
+FINE_CLIMB = np.c_[FINE_CLIMB_MM, np.deg2rad(FINE_CLIMB_DEG)]
 PRICES = {
     "outside": PIECE_COST,
     "apart": GOOD_BESIDE,

@@ -17,6 +17,8 @@ TOUCH_MM = measured(
 EXACT_MM = measured(0.1, "mm", "rounding: outlines and elevations are no truer; samples stay so far within both")
 LEVEL_MM = measured(1.0, "mm", "by hand: what is so near above a thing stands on it; by half of it levels differ")
 SLACK_MM = measured(3.0, "mm", "builders put pieces within 5 mm of one line (dev sets): so much is chance")
+TOPPLE_SLACK_MM = measured(3.5, "mm", "by hand: so far beside what carries it a fitted centre may lie for nothing")
+PROP_GAP_MM = measured(4.0, "mm", "by hand: a prop's top is this near to the underside of what it is to carry")
 CARRIER_GAP_MM = PIECE_MM / 2
 """What is further from a piece's middle does not carry it."""
 TOPPLE_FULL_MM = PIECE_MM / 4
@@ -67,7 +69,9 @@ MAX_PIECES = measured(10, "pieces", "of a box (RULES.md)")
 LOOKED_AT = measured(
     4, "times the beam's width", "of the states expanded at one level so many are looked at closely; 3 change a ruling"
 )
-PROBED = measured((0.0, -0.3, 0.3), "of a piece's size, from its middle", "by hand: where it is looked for, both ways")
+ACROSS = measured((0.0, -0.35, 0.35), "of a piece's width, from its middle", "by hand: at three places of each")
+PROBED = measured((-0.3, 0.0, 0.35), "of its height, from its middle", "by hand: there pixels are looked at")
+SEEN_AT = measured((-0.25, 0.0, 0.3), "of its height, from its middle", "by hand: where a loose piece is seen by")
 NUDGES_MM = tuple(STEP_Y * np.array((-2, -1, 1, 2)))
 SHIFTS_MM = tuple(2 * STEP_Y * np.array((-3, -2, -1, 1, 2, 3)))
 """A support may stand well before or behind the middle of a deep piece that it carries."""

@@ -25,7 +25,7 @@ from cards.build import Build, shape_of
 from cards.pieces import PieceSet, Pose, Shape
 from referee.kernels.faces import likeliest, smoothed
 from referee.vision.image.background import ANYTHING
-from referee.vision.image.evidence import RARE_SHARE, REACH_PX, Evidence
+from referee.vision.image.evidence import REACH_PX, Evidence
 from referee.vision.image.view import ZoneView
 from referee.vision.measured import measured
 from referee.vision.render.solids import FACES, arch_tags, face_tags, solid
@@ -40,14 +40,15 @@ FACE_SD = measured(
 SAME_CURVE_DEG = measured(40.0, "degrees", "by hand: facets whose normals are nearer are one rounded face")
 
 FACE_SPREAD_FACTOR = measured(3.0, "spreads of a face", "by hand: grain, highlights and soft shadows")
+STRANGE_SHARE = measured(0.03, "of a face's pixels", "by hand: so often they are anything at all")
 WIDER_SHARE = measured(0.17, "of a face's pixels", "by hand: so often they are that wide")
 _BEST = float(-3 * np.log(FACE_SD) - 1.5 * np.log(2 * np.pi))
 DENSITY = {
     **dict.fromkeys(("light", "a", "b"), FACE_SD**2),
-    "near": float(np.log(1 - WIDER_SHARE - RARE_SHARE)),
+    "near": float(np.log(1 - WIDER_SHARE - STRANGE_SHARE)),
     "wide": float(np.log(WIDER_SHARE) - 3 * np.log(FACE_SPREAD_FACTOR)),
     "wider": FACE_SPREAD_FACTOR * FACE_SPREAD_FACTOR,
-    "strange": float(RARE_SHARE * ANYTHING / np.exp(_BEST)),
+    "strange": float(STRANGE_SHARE * ANYTHING / np.exp(_BEST)),
 }
 """Of a pixel of a face about its neighbourhood's mean, relative to its best; see ``referee.kernels.faces.Density``."""
 LEAST = measured(-13.0, "nats a pixel", "about what an empty frame says of a pixel that shows a piece")
