@@ -24,7 +24,7 @@ from referee.simulator.build_plans import plan_build
 from referee.simulator.table import TableSim
 
 ROOT = Path(__file__).parents[2]
-LOADERS = {"pickle", "marshal", "shelve", "dill", "joblib", "cloudpickle", "numba", "platformdirs"}
+LOADERS = {"pickle", "marshal", "shelve", "dill", "joblib", "cloudpickle", "platformdirs"}
 
 WATCHED = """
 import sys
@@ -77,7 +77,7 @@ def test_what_lies_in_a_cache_folder_of_everybody_is_not_even_opened(tmp_path, p
     folder.symlink_to(real) if kind == "link" else real.rename(folder)
     planted(folder, sign)
     before = sorted(path.name for path in folder.iterdir())
-    places = ("REFEREE_CACHE_DIR", "XDG_CACHE_HOME", "NUMBA_CACHE_DIR")
+    places = ("REFEREE_CACHE_DIR", "XDG_CACHE_HOME")
     done = subprocess.run(
         [sys.executable, "-B", "-c", WATCHED, f"{folder}:{real}", "judge", str(picture), "--card", "L01", "--json"],
         env=os.environ | dict.fromkeys(places, str(folder)),
