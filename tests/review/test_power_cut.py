@@ -130,6 +130,7 @@ def test_a_kept_file_is_the_old_or_the_new_one_whole_at_every_moment(name, tmp_p
 WRITING = re.compile(r"\.write_(?:text|bytes)\(|os\.replace\(|open\([^)]*[\"'](?:w|wb|x|xb)[\"']")
 ELSEWHERE = {
     "referee/files.py": "here it is done",
+    "referee/journal/backup.py": "copies in a temporary folder; the whole is put in place",
     "referee/journal/file_lock.py": "a probe that is removed at once",
     "referee/journal/recovery.py": "a copy in a temporary folder",
     "referee/recording/writer.py": "frames.csv and set-aside space while it is recorded; synced before the hashes",
