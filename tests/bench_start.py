@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+sys.path[0] = str(Path(__file__).parents[1])  # beside this file lie folders that are named as packages are
 ROUNDS = 10
 REFEREE = [sys.executable, "-m", "referee"]
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
