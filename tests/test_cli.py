@@ -1,5 +1,7 @@
 """The list of commands, shown without loading any of them; the version; the example that comes with the program."""
 
+import errno
+import shutil
 import subprocess
 import sys
 from importlib import metadata
@@ -66,4 +68,16 @@ def test_the_example_is_small_and_written_once(tmp_path):
     assert sum(path.stat().st_size for path in files) <= 2_000_000
     assert len(sessions([folder / "sessions"])) == 2 and (folder / "duel" / "video.mp4").exists()
     again = CliRunner().invoke(cli, ["example", str(folder)])
-    assert again.exit_code == 1 and str(again.exception) == f"{folder}: File exists"
+    assert again.exit_code == 1 and str(again.exception) == f"{folder}: Directory not empty"
+    assert sorted(tmp_path.iterdir()) == [folder]
+
+
+def test_an_example_that_a_full_disk_cuts_short_leaves_nothing(tmp_path, monkeypatch):
+    def full(_, target):
+        target.mkdir()
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(shutil, "copytree", full)
+    cut = CliRunner().invoke(cli, ["example", str(tmp_path / "try")])
+    assert cut.exit_code == 1 and str(cut.exception) == f"{tmp_path / 'try'}: No space left on device"
+    assert list(tmp_path.iterdir()) == []

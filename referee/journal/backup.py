@@ -37,7 +37,7 @@ def back_up(data: Path, target: Path) -> list[str]:
     try:
         with private_files(), ExitStack() as stack, ExitStack() as moment:
             folder = Path(stack.enter_context(TemporaryDirectory(prefix=".backup-", dir=target.parent)))
-            databases = [file for file in files if file.read_bytes().startswith(SQLITE)]
+            databases = [file for file in files if stack.enter_context(open(file, "rb")).read(len(SQLITE)) == SQLITE]
             for file in databases:
                 _begun(file, "BEGIN IMMEDIATE", moment)
             views = {file: _begun(file, "BEGIN", stack) for file in databases}

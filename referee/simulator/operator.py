@@ -162,9 +162,8 @@ class Operator(Background):
         """Look at the table and rule, as a human does where the camera cannot tell. Nobody at it has done a foul."""
         if state.card_id is None:
             return
-        for index, foul in enumerate(state.fouls):
-            if foul.open:
-                self._session.command(FoulRuling(index, "none", REFEREE, "no foul at the table"))
+        for index in (i for i, foul in enumerate(state.fouls) if foul.open):
+            self._session.command(FoulRuling(index, "none", REFEREE, "no foul at the table"))
         card = self._session.deck.card(state.card_id)
         for zone in state.duel.callers:
             if state.duel.rulings.get(zone) in (None, "undecided") and self._session.state.can(HumanRuling):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import contextmanager
 
 import pytest
 from browser import PROJECTOR, expect
@@ -16,6 +17,17 @@ SLOW = {"offline": False, "latency": 400, "downloadThroughput": 125_000, "upload
 
 SHOWN_S, FOLLOWS_S = 12.0, 6.0
 """When a page must stand, and when a change must be on it; a machine busy with other tests has room."""
+
+
+@contextmanager
+def served(session, page):
+    """The address of that session's pages; the page leaves them before they go."""
+    server = serve(create_app(session), "127.0.0.1", 0)
+    try:
+        yield server.url
+    finally:
+        page.goto("about:blank")
+        server.close()
 
 
 @pytest.fixture
@@ -41,30 +53,22 @@ def took_s(act) -> float:
 def test_over_a_slow_line_the_board_stands_soon_and_shows_a_stop(slow_page):
     session = FakeSession()
     building(session)
-    server = serve(create_app(session), "127.0.0.1", 0)
-    try:
-        slow_page.goto(server.url, wait_until="commit")
+    with served(session, slow_page) as url:
+        slow_page.goto(url, wait_until="commit")
         assert took_s(lambda: expect(slow_page.locator(".seat .name").first).to_have_text("Ben")) < SHOWN_S
         expect(slow_page.locator("body[data-ahead]")).to_be_attached()
         session.press("A")
         assert took_s(lambda: expect(slow_page.locator(".phase")).to_have_text("Stop!")) < FOLLOWS_S
-    finally:
-        slow_page.goto("about:blank")
-        server.close()
 
 
 @pytest.mark.slow
 def test_over_a_slow_line_one_press_on_the_console_is_one_command(slow_page):
     session = FakeSession()
     started(session)
-    server = serve(create_app(session), "127.0.0.1", 0)
-    try:
-        slow_page.goto(f"{server.url}referee", wait_until="commit")
+    with served(session, slow_page) as url:
+        slow_page.goto(f"{url}referee", wait_until="commit")
         expect(slow_page.locator("body[data-ahead]")).to_be_attached()
         for phase in ("card_drawn", "ready", "building"):
             slow_page.keyboard.press("Space")
             assert took_s(lambda phase=phase: expect(slow_page.locator(f".phase-{phase}")).to_be_visible()) < FOLLOWS_S
         assert [e.kind for e in session.events].count("card_drawn") == 1 and session.state.phase == "building"
-    finally:
-        slow_page.goto("about:blank")
-        server.close()
