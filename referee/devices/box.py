@@ -178,7 +178,7 @@ class SerialBox:
             for path in candidate_ports(self._wanted_port):
                 if not self._closing.is_set():
                     self._visit(path)
-            self._closing.wait(RETRY_S)
+            self._closing.wait(RETRY_S * (1 + secrets.randbelow(100) / 100))  # two programs never swap ports in step
 
     def _visit(self, path: str) -> None:
         """Talk on one port until it is lost or turns out to be something else."""
@@ -207,7 +207,7 @@ class SerialBox:
             now_s = self._clock.now_s()
             with self._lock:
                 notices = self._talk.hear(data, now_s) if data else []
-                gone = self._talk.silent(now_s) if self._talk.met else now_s - opened_s > HELLO_S
+                gone = self._talk.silent(now_s) if self._talk.met else self._talk.foreign or now_s - opened_s > HELLO_S
                 self._explain()
             self._tell(notices)
             if gone:

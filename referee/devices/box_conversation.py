@@ -126,6 +126,7 @@ class BoxTalk:
     facts: BoxFacts = field(default_factory=BoxFacts)
     queue: CommandQueue = field(default_factory=CommandQueue)
     met: bool = False  # a hello was answered on this connection
+    foreign: bool = False  # another box than the wanted one answered on this connection
     protocol: int = 1  # the one agreed on
     latency_s: float = float("inf")  # quickest round trip on this connection
     number: int = 0  # of the last command; a first one that nobody foresees makes old answers worthless
@@ -146,7 +147,7 @@ class BoxTalk:
 
     def begin(self, now_s: float) -> None:
         """A port has been opened: greet."""
-        self.met, self.latency_s, self._burst, self._heard_s = False, float("inf"), BURST, now_s
+        self.met, self.foreign, self.latency_s, self._burst, self._heard_s = False, False, float("inf"), BURST, now_s
         self.protocol = 1
         self._out.clear()
         self._sent.clear()
@@ -271,6 +272,7 @@ class BoxTalk:
         version, box_id, boot, buttons, first, last, overwritten = hello.fields[-7:]
         if self.wanted is not None and box_id != self.wanted:
             self.counters.foreign += 1
+            self.foreign = True
             text = f"the box that answers is {box_id}, not {self.wanted}"
             return [] if self._told_foreign(str(box_id)) else [BoxNotice("foreign", now_s, text=text)]
         if hello.protocol == 1 and str(version)[0] != "1":

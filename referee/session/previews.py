@@ -95,9 +95,9 @@ class Previews(JobQueue[Callable[[], None]]):
         cuts = {zone: cut for zone in judgement.views if (cut := crop_around_build(judgement, zone, drawn.shape[:2]))}
         builds = {zone: _jpeg(drawn[box[1] : box[3], box[0] : box[2]]) for zone, (box, _) in cuts.items()}
         sizes = {zone: size for zone, (_, size) in cuts.items()}
-        self._kept.keep(match_id, replace(to, builds=sizes), {"": jpeg, **builds})
         self._keep(f"overlay/{to.number}", to.number, jpeg)
         self._keep("overlay", to.number, jpeg)
+        self._kept.keep(match_id, replace(to, builds=sizes), {"": jpeg, **builds})
         with self._ready:
             for old in ("stop", f"overlay/{to.number - OVERLAYS}"):
                 self._made.pop(old, None)

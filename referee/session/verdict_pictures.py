@@ -58,13 +58,13 @@ class VerdictPictures:
 
     def keep(self, match_id: str, drawn: VerdictPicture, pictures: Mapping[str, bytes]) -> None:
         """Write the pictures (JPEG by zone, '' for the whole), then the row that names them."""
-        self.of(match_id)[drawn.duel] = drawn
         place = self._place(match_id)
         with suppress(OSError):
             place.mkdir(parents=True, exist_ok=True)
             for zone, jpeg in pictures.items():
                 write_whole(place / f"{_name(drawn.number, zone)}.jpg", jpeg)
             write_whole(place / f"{drawn.number}.json", _ADAPTER.dump_json(drawn))
+        self.of(match_id)[drawn.duel] = drawn  # only now do the pages ask for them
 
     def picture(self, match_id: str, number: int, zone: str = "") -> bytes | None:
         """The JPEG kept under that number: of everything, or of one zone's build."""

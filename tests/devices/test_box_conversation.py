@@ -66,7 +66,7 @@ def test_hello_is_repeated_until_answered():
 
 def test_a_box_of_another_name_is_not_met():
     desk = Desk(wanted="red")
-    assert desk.meet(name="blue") == ["foreign"] and not desk.talk.met
+    assert desk.meet(name="blue") == ["foreign"] and not desk.talk.met and desk.talk.foreign
     assert desk.told[-1].text == "the box that answers is blue, not red"
     assert desk.hear("BXPRS", 1, 0, 1) == [], "nothing it says counts"
     desk.talk.begin(desk.now_s)
