@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 import os
 import tempfile
@@ -30,6 +31,15 @@ LONGEST = (
     "test_journal_damage.py",
 )
 """Files with tests that take a minute or so each, most of it waiting."""
+
+
+gc.set_threshold(50_000, 20, 50)  # Python's own numbers take a tenth of all time, among so many tests and modules
+
+
+def pytest_collection_finish():
+    """The collected tests stay to the end: looking for garbage among them is in vain."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(trylast=True)
