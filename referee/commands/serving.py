@@ -25,10 +25,10 @@ from referee.journal.spool import SpooledJournal
 from referee.match.commands import MODES
 from referee.session.device_choice import DeviceChoices
 from referee.session.session import Equipment, Session
-from referee.web import create_app, serve
+from referee.web.app import create_app
 from referee.web.base_app import knows_pin
 from referee.web.security import LOOPBACK
-from referee.web.server import Server
+from referee.web.server import Server, serve
 
 ALL_ADDRESSES = ("0.0.0.0", "::")
 SIGNAL_CHECK_S = 0.5

@@ -11,8 +11,8 @@ from referee.games.catalogue import GAMES
 from referee.journal.journal import Journal
 from referee.session.game_table import GameTable
 from referee.simulator.game_players import next_command
-from referee.web import serve
 from referee.web.games.app import create_game_app, seat_link
+from referee.web.server import serve
 
 LOOKS = (("light", "en-GB", PROJECTOR), ("dark", "de-DE", PHONE), ("light", "de-DE", PHONE))
 MOVES = 30

@@ -22,7 +22,7 @@ from referee.journal.journal import Journal
 from referee.journal.recovery import open_server
 from referee.match.commands import DrawCard, HumanRuling, NextDuel, Ready
 from referee.match.house_rules import HouseRules
-from referee.web import create_app
+from referee.web.app import create_app
 
 HERE = Path(__file__).parent
 FREE = HouseRules(earliest_stop_s=0.0, empty_fields="free", sign_off="free")

@@ -32,7 +32,7 @@ from cards.pieces import builtin_piece_set
 from referee.recording import Budget
 from referee.recording.index import Index
 from referee.recording.retention import make_room
-from referee.web import create_app
+from referee.web.app import create_app
 
 MOST_PAGE_MS, MOST_ROOM_MS = 300.0, 10.0
 ROUNDS = 7

@@ -27,7 +27,8 @@ from referee.recording import Budget, load_attempt
 from referee.recording.folder import REVIEW, append_line, write_json
 from referee.recording.retention import make_room
 from referee.recording.writer import UNFINISHED, truncation_record
-from referee.web import create_app, serve
+from referee.web.app import create_app
+from referee.web.server import serve
 
 GOLDEN = Path(__file__).parents[2] / "referee" / "example" / "duel"
 STORY = {

@@ -22,9 +22,9 @@ from referee.journal.side_tables import PeopleStore, Presence, TableHeartbeat
 from referee.match.commands import OpenReview
 from referee.session.people import People
 from referee.tournament.standings import standings
-from referee.web import serve
 from referee.web.hall.app import create_hall_app
 from referee.web.i18n.texts import translate
+from referee.web.server import serve
 
 PAGES = ("/", "/tables", "/tables/T1", "/standings", "/referee", "/people", "/people/P1")
 

@@ -35,7 +35,8 @@ from referee.devices.ports import SystemClock
 from referee.journal.recovery import open_sound
 from referee.match.house_rules import HouseRules
 from referee.session.session import Equipment, Session
-from referee.web import create_app, serve
+from referee.web.app import create_app
+from referee.web.server import serve
 
 ADDRESSES = 50
 HOSTILE = "127.0.0.200"

@@ -32,7 +32,8 @@ from referee.session.field_previews import crop_around_build, crop_around_zones
 from referee.simulator.meshes import place_piece
 from referee.vision.observer import Judgement
 from referee.vision.overlay import with_marks
-from referee.web import create_app, serve
+from referee.web.app import create_app
+from referee.web.server import serve
 
 PICTURE = Path(__file__).parents[1] / "golden" / "board.jpg"
 HASH = PICTURE.with_name("board.sha256")

@@ -13,7 +13,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from fake_session import FakeSession, table_picture
 
-from referee.web import Server, create_app, serve
+from referee.web.app import create_app
+from referee.web.server import Server, serve
 
 PIN = "4711-blue-tongs"
 

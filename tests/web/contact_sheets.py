@@ -20,7 +20,8 @@ from looks import LANGUAGES, SCHEMES, SIZES, looks
 from playwright.sync_api import Page
 from scenes import SCENES, Scene
 
-from referee.web import create_app, serve
+from referee.web.app import create_app
+from referee.web.server import serve
 
 CELL_PX = {1920: 640, 1366: 640, 390: 300}
 COLUMNS = {1920: 3, 1366: 3, 390: 7}

@@ -25,7 +25,8 @@ from referee.journal.journal import Journal
 from referee.match.verdict import Verdict
 from referee.session.session import Equipment, Session
 from referee.vision.observer import Judgement
-from referee.web import create_app, serve
+from referee.web.app import create_app
+from referee.web.server import serve
 
 EVERY_S = 0.1
 ZONES = "AB"

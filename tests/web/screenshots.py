@@ -14,7 +14,8 @@ from browser import PHONE, PROJECTOR, chromium
 from fake_session import FakeSession
 from scenes import SCENES, Scene
 
-from referee.web import create_app, serve
+from referee.web.app import create_app
+from referee.web.server import serve
 
 SIZES = {"projector": PROJECTOR, "phone": PHONE}
 

@@ -7,7 +7,8 @@ from browser import PHONE, PROJECTOR, serious
 from fake_session import FakeSession
 from scenes import SCENES
 
-from referee.web import create_app, serve
+from referee.web.app import create_app
+from referee.web.server import serve
 
 LOOKS = (("light", "en-GB", PROJECTOR), ("dark", "de-DE", PHONE))
 

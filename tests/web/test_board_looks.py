@@ -14,8 +14,9 @@ from looks import DRAWN, LANGUAGES, Look, looks
 from scenes import SCENES, Scene
 
 from referee.match.duel import PHASES
-from referee.web import create_app, serve
+from referee.web.app import create_app
 from referee.web.i18n.texts import catalogue
+from referee.web.server import serve
 
 BOARD = [scene for scene in SCENES if scene.name.startswith("board-")]
 FAULTS = (Path(__file__).parent / "look_faults.js").read_text(encoding="utf-8")

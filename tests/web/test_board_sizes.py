@@ -8,7 +8,8 @@ from browser import PROJECTOR, chromium
 from fake_session import FakeSession
 from scenes import SCENES
 
-from referee.web import create_app, serve
+from referee.web.app import create_app
+from referee.web.server import serve
 
 FAR_PX, QR_PX = 48, 320
 """The least size of letters at 1920 x 1080, on a screen of 55 inches 30 mm; the least side of the code that phones read

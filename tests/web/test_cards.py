@@ -15,8 +15,9 @@ from cards.drawing import card_png
 from cards.kinds.layout import LayoutCard
 from cards.pieces import load_piece_set
 from referee.match.house_rules import DEFAULT_RULES
-from referee.web import create_app, serve
+from referee.web.app import create_app
 from referee.web.pages.pieces_form import KINDS, form_rows, set_of_form
+from referee.web.server import serve
 
 CUBE = {"shape": "cube", "color": "blue", "rotation": 0, "facing": "front", "x": 0, "z": 15}
 ROOF = {"shape": "triangle", "color": "red", "rotation": 0, "facing": "front", "x": 2, "z": 120}

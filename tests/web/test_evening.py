@@ -12,7 +12,8 @@ from scenes import PLAYERS, building, contested, fell, finished, overruled, righ
 
 from referee.core import seed_hash
 from referee.match.commands import DrawCard, HumanRuling, NextDuel, OpenReview, Ready, RenamePlayer, Undo
-from referee.web import board_views, console_views, create_app, views
+from referee.web import board_views, console_views, views
+from referee.web.app import create_app
 from referee.web.evening import EveningStore
 from referee.web.i18n.texts import translate
 from referee.web.pages.evening import qr_svg

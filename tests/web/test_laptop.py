@@ -7,7 +7,8 @@ from board_picture import LAPTOP
 from fake_session import FakeSession
 from scenes import SCENES
 
-from referee.web import create_app, serve
+from referee.web.app import create_app
+from referee.web.server import serve
 
 KEYS = {"q", "w", "e", "a", "b"}
 """Right, wrong, void, the card to one, to the other."""

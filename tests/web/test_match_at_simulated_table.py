@@ -16,7 +16,8 @@ from playwright.sync_api import expect
 from referee.devices.ports import Frame, SystemClock
 from referee.errors import IllegalCommand
 from referee.match.commands import DrawCard, VoidDuel
-from referee.web import create_app, serve
+from referee.web.app import create_app
+from referee.web.server import serve
 
 PLAYS = """() => {
   const video = document.querySelector("video[data-replay]");

@@ -15,7 +15,8 @@ from console_driver import Console
 from playwright.sync_api import expect
 from real_table import CLUMSY, STEADY, RealTable, real_table
 
-from referee.web import create_app, serve
+from referee.web.app import create_app
+from referee.web.server import serve
 
 PLAYERS = ["Ann", "Ben", "Cem", "Dia"]
 SEEN_MS = 60_000

@@ -14,8 +14,8 @@ from schemathesis import checks
 
 from referee.fields import PRINTABLE
 from referee.match.commands import RULINGS, DrawCard, Ready
-from referee.web import create_app
 from referee.web.actions import ACTIONS
+from referee.web.app import create_app
 from referee.web.openapi import document
 
 APP = create_app(FakeSession())

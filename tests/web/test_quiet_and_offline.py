@@ -10,7 +10,8 @@ from browser import MOVING, PROJECTOR, not_reached_by_tab
 from fake_session import FakeSession
 from scenes import SCENES, Scene
 
-from referee.web import create_app, serve
+from referee.web.app import create_app
+from referee.web.server import serve
 
 ONE_OF_A_KIND = [
     "board-idle",

@@ -14,7 +14,8 @@ from playwright.sync_api import expect
 
 from referee.errors import FolderUnusable
 from referee.match.commands import DrawCard
-from referee.web import create_app, serve
+from referee.web.app import create_app
+from referee.web.server import serve
 from referee.web.streaming.streams import PLACES, Places
 
 

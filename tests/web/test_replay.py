@@ -10,7 +10,7 @@ from referee.devices.ports import Frame, SystemClock
 from referee.match.commands import DrawCard, Ready
 from referee.recording import Recorder
 from referee.recording.video import read_video
-from referee.web import create_app
+from referee.web.app import create_app
 
 FPS, LASTS_S, STOP_S = 20, 8.0, 6.0
 

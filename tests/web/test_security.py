@@ -10,8 +10,8 @@ from conftest import PIN
 from fake_session import FakeSession
 
 from referee.match.commands import DrawCard
-from referee.web import create_app
 from referee.web.actions import ACTIONS
+from referee.web.app import create_app
 from referee.web.logins import LOGIN_LIFETIME_S, Logins
 from referee.web.security import BRAKE_AFTER, BRAKE_S, PIN_LIMITS, WAITING_GUESSES, Access, visitor_of
 

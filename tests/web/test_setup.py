@@ -18,7 +18,7 @@ from cards.sentences import sentence
 from referee.devices.ports import Frame
 from referee.errors import DeviceLost, IllegalCommand
 from referee.match.commands import DrawCard
-from referee.web import create_app
+from referee.web.app import create_app
 from referee.web.i18n.texts import LANGUAGES, catalogue
 from referee.web.pages import rig_checks
 from referee.web.pages.rig_checks import Number

@@ -10,7 +10,8 @@ from browser import PROJECTOR, expect
 from fake_session import FakeSession
 from scenes import building, started
 
-from referee.web import create_app, serve
+from referee.web.app import create_app
+from referee.web.server import serve
 
 SLOW = {"offline": False, "latency": 400, "downloadThroughput": 125_000, "uploadThroughput": 125_000}
 """Milliseconds, and bytes a second."""

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from referee.commands.scoreline import ScoreLines
 from referee.journal.export import csv_of
 from referee.match.commands import BeginJudging, DrawCard, Go, NextDuel, PressStop, Ready
-from referee.web import create_app
+from referee.web.app import create_app
 
 MOST_S = 600.0
 """Longer than anybody builds."""

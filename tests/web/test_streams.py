@@ -14,8 +14,9 @@ import pytest
 from fake_session import FakeSession
 
 from referee.match.commands import DrawCard, Go, Ready
-from referee.web import create_app, serve
+from referee.web.app import create_app
 from referee.web.connections import ConnectionLimits, Connections
+from referee.web.server import serve
 from referee.web.streaming import crowd
 from referee.web.streaming.streams import PLACES, EventStream, Feed, Places, Streams, Visitor
 
