@@ -18,7 +18,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 import numpy as np
-from scipy.optimize import minimize
+import scipy
 
 from referee.benchmark.risk_control import Sample, certified_limit, first_threshold, risk_bound
 from referee.benchmark.scoring import ZoneScore
@@ -139,7 +139,7 @@ def logistic(x: np.ndarray, right: np.ndarray) -> tuple[float, list[float]]:
         return np.logaddexp(0, -odds).sum() + ridge @ v / 2, np.r_[slope.sum(), x.T @ slope] + ridge
 
     bounds = [(None, 0)] + [(0, None)] * x.shape[1]
-    found = minimize(cost, np.zeros(x.shape[1] + 1), jac=True, bounds=bounds, method="L-BFGS-B")
+    found = scipy.optimize.minimize(cost, np.zeros(x.shape[1] + 1), jac=True, bounds=bounds, method="L-BFGS-B")
     return round(float(found.x[0]), 4), [round(float(w), 4) for w in found.x[1:]]
 
 

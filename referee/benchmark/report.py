@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
-from scipy.stats import binomtest
+import scipy
 
 from referee.benchmark.effects.catalogue import EFFECTS
 from referee.benchmark.fit import leaning_ruling
@@ -179,7 +179,7 @@ def percent(k: int, n: int) -> str:
     """k of n with its 95 % Wilson interval."""
     if not n:
         return "-"
-    low, high = binomtest(k, n).proportion_ci(method="wilson")
+    low, high = scipy.stats.binomtest(k, n).proportion_ci(method="wilson")
     return f"{100 * k / n:5.1f} % [{100 * low:.1f}, {100 * high:.1f}]"
 
 

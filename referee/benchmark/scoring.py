@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
+import scipy
 
 from cards.build import Build, Piece
 from cards.card import Card
@@ -151,7 +151,7 @@ def matched_pieces(actual: Sequence[Piece], detected: Sequence[Piece]) -> list[t
             for a in actual
         ]
     )
-    rows, columns = linear_sum_assignment(away)
+    rows, columns = scipy.optimize.linear_sum_assignment(away)
     close = {int(i): int(j) for i, j in zip(rows, columns, strict=True) if away[i, j] < SAME_PIECE_MM}
     pairs = [(a, detected[close[i]] if i in close else None) for i, a in enumerate(actual)]
     return pairs + [(None, b) for j, b in enumerate(detected) if j not in close.values()]

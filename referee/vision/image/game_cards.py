@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import cv2
 import numpy as np
-from scipy.optimize import least_squares
+import scipy
 
 from calibration.game_sheets import BASE_MARK_MM, CARD_MM, DICTIONARY, MARKER_FOOT_MM, MARKER_MM, STEP_MM
 from referee.vision.measured import measured
@@ -164,7 +164,7 @@ def on_table(quads: np.ndarray) -> np.ndarray:
         return ((flat - _squares(flat)) / MARKER_MM).ravel()
 
     first = np.log(MARKER_MM / side)
-    fit = least_squares(missed, [0.0, 0.0, first, 0.0, first], loss="soft_l1", f_scale=LAID_BADLY)
+    fit = scipy.optimize.least_squares(missed, [0.0, 0.0, first, 0.0, first], loss="soft_l1", f_scale=LAID_BADLY)
     return laid(fit.x)
 
 

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from scipy.special import expit
+import scipy
 
 from referee.vision.measured import measured
 from referee.vision.verdict.rulings import CLEAR_MARGIN
@@ -58,7 +58,7 @@ class Trust:
     def confidence(self, features: Mapping[str, float]) -> float:
         """Probability 0.5 to ``most`` that the ruling is right. Raises KeyError for a feature that is not given."""
         odds = self.base + sum(weight * features[name] for name, weight in self.weights.items())
-        probability = float(expit(odds))
+        probability = float(scipy.special.expit(odds))
         return min(max(probability, 0.5), self.most if probability > self.sure else min(self.most, self.doubted))
 
 
