@@ -5,6 +5,8 @@ from __future__ import annotations
 import gc
 import itertools
 import os
+import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -13,6 +15,8 @@ import pytest
 from browser import chromium
 from flask import Flask
 from jinja2 import FileSystemBytecodeCache
+
+from referee.cli import main
 
 GRACE_S = 2.0
 """Threads that were told to end get this long."""
@@ -34,6 +38,16 @@ LONGEST = (
 
 
 gc.set_threshold(50_000, 20, 50)  # Python's own numbers take a tenth of all time, among so many tests and modules
+
+
+def pytest_ignore_collect(collection_path, config):
+    """A file of which no test is asked for is not even read: each of several processes would import all of them."""
+    asked = config.option.markexpr
+    if collection_path.suffix != ".py" or asked not in ("slow", "not slow"):
+        return None
+    text = collection_path.read_text("utf-8")
+    unasked = "mark.slow" not in text if asked == "slow" else "\npytestmark = pytest.mark.slow\n" in text
+    return unasked or None
 
 
 def pytest_collection_finish():
@@ -102,6 +116,20 @@ def no_page_is_left_open(request):
     yield
     for context in set(browser.contexts) - before:
         context.close()
+
+
+@pytest.fixture
+def referee(capfd, monkeypatch):
+    """``referee(*words)``: what the program does with these words, here: a process of its own takes a second."""
+
+    def run(*words: object) -> subprocess.CompletedProcess:
+        monkeypatch.setattr(sys, "argv", ["referee", *map(str, words)])
+        capfd.readouterr()
+        with pytest.raises(SystemExit) as end:
+            main()
+        return subprocess.CompletedProcess(words, end.value.code or 0, *capfd.readouterr())
+
+    return run
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,6 @@ import pytest
 from referee.commands.attempts import Bar
 from referee.match.house_rules import DEFAULT_RULES, HouseRules, parse_rules, rules_toml
 
-REFEREE = [sys.executable, "-c", "from referee.cli import main; main()"]
 OPENS = """
 from referee.devices.camera import open_camera
 from referee.devices.ports import SystemClock
@@ -27,10 +26,6 @@ finally:
 """
 
 
-def told(*args):
-    return subprocess.run([*REFEREE, *args], capture_output=True, text=True, timeout=300)
-
-
 @pytest.mark.parametrize(
     ("args", "asked"),
     [
@@ -40,13 +35,13 @@ def told(*args):
         (("game", "rules", "city_tower"), "'city_tower' is not one of 'city_towers'"),
     ],
 )
-def test_a_mistyped_word_is_guessed_at_or_the_words_are_listed(args, asked):
-    done = told(*args)
+def test_a_mistyped_word_is_guessed_at_or_the_words_are_listed(referee, args, asked):
+    done = referee(*args)
     assert done.returncode == 2 and asked in done.stderr and "Traceback" not in done.stderr
 
 
-def test_what_is_near_to_nothing_is_not_guessed_at():
-    done = told("xylophone")
+def test_what_is_near_to_nothing_is_not_guessed_at(referee):
+    done = referee("xylophone")
     assert done.returncode == 2 and "No such command" in done.stderr and "Did you mean" not in done.stderr
 
 

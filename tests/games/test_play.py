@@ -56,10 +56,9 @@ def test_a_demo_plays_a_whole_game_marked_simulated_and_the_record_tells_it_agai
     assert replayed.splitlines()[1:] == told.splitlines()[2:]
 
 
-def test_a_demo_of_an_unknown_game_or_with_too_many_players_is_refused_in_one_line(tmp_path):
+def test_a_demo_of_an_unknown_game_or_with_too_many_players_is_refused_in_one_line(referee, tmp_path):
     for arguments, said_so in ((["chess"], "no game 'chess'"), (["city_towers", "--players", "7"], "from 2 to 4")):
-        command = [*REFEREE, "demo", "--game", *arguments, "--data-dir", str(tmp_path)]
-        done = subprocess.run(command, capture_output=True, text=True)
+        done = referee("demo", "--game", *arguments, "--data-dir", tmp_path)
         assert done.returncode == 2 and said_so in done.stderr and "Traceback" not in done.stderr
 
 

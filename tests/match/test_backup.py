@@ -165,7 +165,7 @@ def test_a_match_is_held_up_for_a_moment_only(tmp_path, evening):
     assert evening.longest_s < took_s / 2
 
 
-def test_settings_games_and_halls_are_in_it_recordings_and_what_is_another_programs_are_not(tmp_path):
+def test_settings_games_and_halls_are_in_it_recordings_and_what_is_another_programs_are_not(referee, tmp_path):
     data = tmp_path / "data"
     kept = ("camera.yaml", "web-secret", "decks/own.json", "games/web-secret", "hall/logins.json", "journal-T1.lines")
     left = ("attempts/m-001/attempt.json", "attempts/.index.sqlite", "simulated/journal.db", "setup.json.tmp", LOCK)
@@ -174,7 +174,7 @@ def test_settings_games_and_halls_are_in_it_recordings_and_what_is_another_progr
         (data / name).write_text(name)
     (data / "link").symlink_to("/etc/passwd")
     (data / "web-secret").chmod(0o600)
-    assert backup(tmp_path / "b.tar", data).returncode == 0
+    assert referee("backup", tmp_path / "b.tar", "--data-dir", data).returncode == 0
     there = restored(tmp_path / "b.tar", tmp_path / "again")
     assert sorted(str(p.relative_to(there)) for p in there.rglob("*") if p.is_file()) == sorted(
         (*kept, "journal.db.damaged-1")
@@ -184,10 +184,10 @@ def test_settings_games_and_halls_are_in_it_recordings_and_what_is_another_progr
 
 
 @pytest.mark.parametrize("journal", [b"SQLite format 3\0" + b"\0" * 4096, b"SQLite format 3\0"])
-def test_a_damaged_record_is_told_in_one_line_and_leaves_no_backup(tmp_path, journal):
+def test_a_damaged_record_is_told_in_one_line_and_leaves_no_backup(referee, tmp_path, journal):
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "journal.db").write_bytes(journal)
-    done = backup(tmp_path / "b.tar", tmp_path / "data")
+    done = referee("backup", tmp_path / "b.tar", "--data-dir", tmp_path / "data")
     assert done.returncode == 2 and done.stderr.count("\n") == 1 and "journal.db: cannot be copied" in done.stderr
     assert sorted(p.name for p in tmp_path.iterdir()) == ["data"]
 
@@ -200,9 +200,9 @@ def test_a_damaged_record_is_told_in_one_line_and_leaves_no_backup(tmp_path, jou
         ("none/b.tar", "data", "none/b.tar: No such file or directory"),
     ],
 )
-def test_what_cannot_be_is_told_in_one_line_and_nothing_is_overwritten(tmp_path, file, folder, told):
+def test_what_cannot_be_is_told_in_one_line_and_nothing_is_overwritten(referee, tmp_path, file, folder, told):
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "setup.json").write_text("{}")
-    done = backup(tmp_path / file, tmp_path / folder)
+    done = referee("backup", tmp_path / file, "--data-dir", tmp_path / folder)
     assert done.returncode == 2 and told in done.stderr and "Traceback" not in done.stderr
     assert (tmp_path / "data" / "setup.json").read_text() == "{}"

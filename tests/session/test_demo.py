@@ -222,7 +222,8 @@ def test_a_wrong_camera_is_said_and_another_one_is_chosen_while_the_program_runs
         (("demo", "--players", "13", "--headless"), "from 2 to 12 can play"),
     ],
 )
-def test_what_cannot_be_is_one_line_and_status_2(tmp_path, args, says):
-    done = subprocess.run([*REFEREE, *args], cwd=tmp_path, capture_output=True, text=True, timeout=600)
+def test_what_cannot_be_is_one_line_and_status_2(referee, tmp_path, monkeypatch, args, says):
+    monkeypatch.chdir(tmp_path)
+    done = referee(*args)
     assert done.returncode == 2
     assert says in done.stderr and "Traceback" not in done.stderr

@@ -51,7 +51,6 @@ def test_the_program_practises_by_itself_and_keeps_what_was_built(tmp_path):
     assert (tmp_path / "d" / "simulated" / "practice.db").exists()
 
 
-def test_the_help_says_who_can_practise():
-    program = [sys.executable, "-c", "from referee.cli import main; main()", "practice", "--help"]
-    done = subprocess.run(program, capture_output=True, text=True, check=True)
-    assert "--simulated" in done.stdout and "One name or two" in done.stdout
+def test_the_help_says_who_can_practise(referee):
+    done = referee("practice", "--help")
+    assert done.returncode == 0 and "--simulated" in done.stdout and "One name or two" in done.stdout
