@@ -15,6 +15,7 @@ import pytest
 from browser import chromium
 from flask import Flask
 from jinja2 import FileSystemBytecodeCache
+from werkzeug.routing import Rule
 
 from referee.cli import main
 
@@ -90,10 +91,23 @@ def no_thread_is_leaked():
     assert not left, f"threads left running: {[t.name for t in left]}"
 
 
+def _kept(compile_builder):
+    """The same, compiled once for all rules that are alike; it takes the rule as its first argument."""
+    built = {}
+
+    def kept(rule, append_unknown=True):
+        alike = rule.rule, rule.subdomain, rule.host, repr(rule.defaults), append_unknown
+        if alike not in built:
+            built[alike] = compile_builder(rule, append_unknown)
+        return built[alike]
+
+    return kept
+
+
 @pytest.fixture(autouse=True, scope="session")
 def temporary_files_go(tmp_path_factory):
     """What tests, and programs that they kill, leave among temporary files goes when the run ends. The many apps of a
-    run compile each template once.
+    run compile each template once, and what builds the address of a page.
     """
     tmp_path_factory.getbasetemp()  # which stays where it always is
     with tempfile.TemporaryDirectory(prefix="referee-tests-", ignore_cleanup_errors=True) as folder:
@@ -102,6 +116,7 @@ def temporary_files_go(tmp_path_factory):
             patch.setenv("TMPDIR", folder)
             patch.setattr(tempfile, "tempdir", folder)
             patch.setattr(Flask, "jinja_options", {"bytecode_cache": FileSystemBytecodeCache(folder)})
+            patch.setattr(Rule, "_compile_builder", _kept(Rule._compile_builder))
             yield
 
 

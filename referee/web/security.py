@@ -55,6 +55,9 @@ MOST_REMEMBERED = 20_000
 SESSION_COOKIE, KNOWN = "referee", "known"
 """How the names of the cookies begin: of the session, and of a browser that has logged in before (``_cookie_name``)."""
 
+MARK = f"{KNOWN} "
+"""How the mark of a browser that has logged in before begins; no address does."""
+
 KNOWN_S = 90 * 86_400
 """How long a browser that has logged in is remembered."""
 
@@ -114,9 +117,9 @@ class Access:
         now, late = self.now_s(), self._late()
         mine = [at for at, name in late if name == who]
         waits = [window_s - (now - mine[-tries]) for tries, window_s in PIN_LIMITS if len(mine) >= tries]
-        unknown = [at for at, name in late if not _has_mark(name)]
-        if len(unknown) >= BRAKE_AFTER and not _has_mark(who):
-            waits.append(BRAKE_S - (now - unknown[-1]))
+        if not who.startswith(MARK):
+            unknown = [at for at, name in late if not name.startswith(MARK)]
+            waits += [BRAKE_S - (now - unknown[-1])] if len(unknown) >= BRAKE_AFTER else []
         return max(0.0, *waits) if waits else 0.0
 
     def opens(self, pin: str, who: str) -> bool | None:
@@ -127,7 +130,7 @@ class Access:
         """
         if not self.locked:
             return True
-        waits = not _has_mark(who)
+        waits = not who.startswith(MARK)
         if waits and not self._waiting.acquire(blocking=False):
             return None
         try:
@@ -152,11 +155,6 @@ class Access:
         with self._lock:
             self._wrong = [row for row in self._wrong if now - row[0] < REMEMBERED_S][-MOST_REMEMBERED:]
             return list(self._wrong)
-
-
-def _has_mark(who: str) -> bool:
-    """Whether this is the mark of a browser that has logged in before, no address."""
-    return who.startswith(f"{KNOWN} ")
 
 
 def visitor_of(address: str) -> str:
@@ -217,7 +215,7 @@ class Refused:
 def try_pin(pin: str, name: str) -> Refused | None:
     """Log this visitor in, or say why not. The console is told of either."""
     access, mark = _access(), _known_mark()
-    who = f"{KNOWN} {mark}" if mark else visitor_of(flask.request.remote_addr or "")
+    who = f"{MARK}{mark}" if mark else visitor_of(flask.request.remote_addr or "")
     wait_s = access.wait_s(who)
     right = access.opens(pin, who) if wait_s <= 0 else None
     if right is None:

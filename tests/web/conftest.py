@@ -13,10 +13,18 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from fake_session import FakeSession, table_picture
 
+from referee.web import security
 from referee.web.app import create_app
 from referee.web.server import Server, serve
 
 PIN = "4711-blue-tongs"
+
+
+@pytest.fixture(autouse=True)
+def quick_pins(monkeypatch):
+    """PINs are hashed as ever, a hundred times quicker: guessing them is to be slow, not each test with a PIN."""
+    hashed = security.generate_password_hash
+    monkeypatch.setattr(security, "generate_password_hash", lambda pin, method: hashed(pin, f"{method}:256:8:1"))
 
 
 @pytest.fixture
