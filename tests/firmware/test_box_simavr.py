@@ -170,7 +170,7 @@ def test_names_outlive_a_reset_and_a_box_is_found_by_its_name(start_simavr, driv
 def test_of_two_boxes_on_one_machine_each_program_finds_its_own_and_hears_no_press_of_the_other(
     start_simavr, drive, order
 ):
-    boxes = {"BOX1": start_simavr(seed=1), "red-7": start_simavr(seed=2)}
+    boxes = {"BOX1": start_simavr(paced=True, seed=1), "red-7": start_simavr(paced=True, seed=2)}
     first, _ = drive(boxes["red-7"])
     first.rename("red-7")
     assert boxes["red-7"].wait_for(lambda: first.status()["box_id"] == "red-7")
