@@ -111,24 +111,19 @@ def stands(pieces: PieceSet, placed: Sequence[Piece], lean_deg: float = 0.0) -> 
     return all(share is not None and share >= math.tan(math.radians(lean_deg)) for share in shares)
 
 
-def _balance(
-    pieces: PieceSet, placed: Sequence[Piece], contacts: Sequence[Touch]
-) -> tuple[scipy.sparse.coo_array, np.ndarray]:
+def _balance(pieces: PieceSet, placed: Sequence[Piece], contacts: Sequence[Touch]) -> tuple[np.ndarray, np.ndarray]:
     """The equilibrium matrix (6n, forces) and the pieces' masses (n,)."""
     solid = [mass_and_centre(shape_of(pieces, p), p.pose) for p in placed]
     centres = np.array([(p.x, p.y, p.z) for p in placed]) + np.array([c for _, c in solid])
-    blocks, k = [], 0
+    blocks = []
     for touch in contacts:
         force, point = _generators(touch)
+        block = np.zeros((len(placed), 6, len(force)))
         for piece, sign in ((touch.above, 1.0), (touch.below, -1.0)):
             if piece is not None:
-                wrench = sign * np.hstack([force, np.cross(point - centres[piece], force) / 10.0])
-                row, column = np.meshgrid(np.arange(6) + 6 * piece, np.arange(len(force)) + k)
-                blocks.append((wrench.ravel(), row.ravel(), column.ravel()))
-        k += len(force)
-    values, rows, columns = (np.concatenate(part) for part in zip(*blocks, strict=True))
-    matrix = scipy.sparse.coo_array((values, (rows, columns)), shape=(6 * len(placed), k))
-    return matrix, np.array([m for m, _ in solid])
+                block[piece] = sign * np.hstack([force, np.cross(point - centres[piece], force) / 10.0]).T
+        blocks.append(block.reshape(6 * len(placed), -1))
+    return np.hstack(blocks), np.array([m for m, _ in solid])
 
 
 def _generators(touch: Touch) -> tuple[np.ndarray, np.ndarray]:
@@ -144,25 +139,18 @@ def _generators(touch: Touch) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _largest_share(
-    balance: scipy.sparse.coo_array, masses: np.ndarray, direction: tuple[int, int], most: float = 1.0
+    balance: np.ndarray, masses: np.ndarray, direction: tuple[int, int], most: float = 1.0
 ) -> float | None:
     """The largest sideways share of gravity, up to ``most``, that can still be balanced; None when there is none."""
     n = len(masses)
     weight, push = np.zeros(6 * n), np.zeros(6 * n)
     weight[2::6] = -masses
     push[0::6], push[1::6] = masses * direction[0], masses * direction[1]
-    rows, columns = balance.coords
-    matrix = scipy.sparse.coo_array(
-        (
-            np.concatenate([balance.data, push]),
-            (np.concatenate([rows, np.arange(6 * n)]), np.concatenate([columns, np.full(6 * n, balance.shape[1])])),
-        ),
-        shape=(6 * n, balance.shape[1] + 1),
-    )
-    cost = np.zeros(balance.shape[1] + 1)
-    cost[-1] = -1.0
-    limits = [(0, None)] * balance.shape[1] + [(0, most)]
-    result = scipy.optimize.linprog(cost, A_eq=matrix.tocsc(), b_eq=-weight, bounds=limits, method="highs")
+    matrix = np.column_stack([balance, push])
+    cost, limits = np.zeros(matrix.shape[1]), np.tile((0.0, np.inf), (matrix.shape[1], 1))
+    cost[-1], limits[-1, 1] = -1.0, most
+    small = {"presolve": False}  # which takes longer than it saves
+    result = scipy.optimize.linprog(cost, A_eq=matrix, b_eq=-weight, bounds=limits, method="highs", options=small)
     return float(result.x[-1]) if result.status == 0 else None
 
 
