@@ -181,7 +181,7 @@ def check_prefixes(log):
     assert state == fold(log)
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 @given(n=st.integers(2, 12), seed=st.integers(0, 9999), mode=st.sampled_from(list(commands.MODES)), data=st.data())
 def test_every_pair_meets_as_often_as_the_schedule_says(table, n, seed, mode, data):
     dice = data.draw(st.randoms(use_true_random=False))

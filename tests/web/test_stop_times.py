@@ -40,7 +40,7 @@ def after(pattern: str, text: str) -> str:
     return found[1]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(TIMES)
 @example(1.295453)
 @example(59.996)
