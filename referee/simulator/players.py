@@ -42,17 +42,15 @@ class Players:
     def __init__(self, piece_set: PieceSet, zones: Sequence[str], seed: int, profile: PlayerProfile = PlayerProfile()):
         self.piece_set, self.zones, self.profile = piece_set, tuple(zones), profile
         self._rng = np.random.default_rng(seed)
-        self._seed = seed
         self._lock = threading.Lock()
-        self._scripts = {z: Script(self._places(z), pace=profile.pace) for z in self.zones}
+        lying = {z: without_band(piece_set, loose_places(piece_set, seed * 31 + ord(z))) for z in self.zones}
+        self._places = {z: tuple(pieces) for z, pieces in lying.items()}
+        self._scripts = {z: Script(self._places[z], pace=profile.pace) for z in self.zones}
         self._targets: dict[str, tuple[Piece, ...]] = {}
         self._card_face: np.ndarray | None = None
         self._touched, self._looked_s = True, 0.0
         self._staged: World | None = None
         self._fallen: set[str] = set()
-
-    def _places(self, zone: str) -> tuple[PosedPiece, ...]:
-        return tuple(without_band(self.piece_set, loose_places(self.piece_set, self._seed * 31 + ord(zone))))
 
     def world(self, t_s: float) -> World:
         """Everything on the table at that time."""
@@ -104,7 +102,7 @@ class Players:
         with self._lock:
             for zone in self.zones:
                 now, _ = self._scripts[zone].at(t_s)
-                self._scripts[zone] = clear_fields(now, self._places(zone), t_s, self.profile.pace)
+                self._scripts[zone] = clear_fields(now, self._places[zone], t_s, self.profile.pace)
             self._touched = True
 
     def still_s(self, zone: str) -> float:
@@ -130,7 +128,7 @@ class Players:
             built = with_mistake(built, card, self.piece_set, rng)
         self._targets[zone] = built
         self._fallen.discard(zone)
-        script = build_script(self._places(zone), built, go_s, profile, rng)
+        script = build_script(self._places[zone], built, go_s, profile, rng)
         if rng.random() < profile.falls and script.press_s is not None and len(built) > 1:
             script = _with_fall(script, script.press_s, self.piece_set, rng)
             self._fallen.add(zone)

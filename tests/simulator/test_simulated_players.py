@@ -54,7 +54,7 @@ def script_of(seed: int, profile: PlayerProfile = FAST_PLAYER):
     players = Players(SET, "AB", seed, profile)
     rng = np.random.default_rng(seed)
     card = DECK.cards[seed % len(DECK.cards)]
-    return build_script(players._places("A"), plan_build(card, SET, rng), 100.0, profile, rng)
+    return build_script(players._places["A"], plan_build(card, SET, rng), 100.0, profile, rng)
 
 
 @pytest.mark.parametrize("profile", [PlayerProfile(), FAST_PLAYER])
