@@ -79,6 +79,11 @@ class CityPicture:
     view: ZoneView
     evidence: Evidence
 
+    @cached_property
+    def color_gains(self) -> np.ndarray:
+        """What a pixel gains in each colour, nats: (h, w, colours), a pixel's colours beside each other."""
+        return np.ascontiguousarray(self.evidence.gains.transpose(1, 2, 0), np.float64)
+
 
 @dataclass(frozen=True, eq=False)
 class DrawnTower:

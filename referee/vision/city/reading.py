@@ -108,13 +108,11 @@ class CityReading:
         for look, (depth, gained) in zip(self.looks, behind, strict=True):
             one = drawn(look, self.storey, site, place, counts)
             for i, n in enumerate(counts):
-                at = np.nonzero(one.depth[i] > depth[one.box])
-                tags = one.tags[i][at]
-                where = (at[0] + one.box[0].start, at[1] + one.box[1].start)
-                lost[i] += float(gained[where].sum())
-                visible_px[i] += np.bincount(tags, minlength=n)
-                for k in range(kinds):
-                    color_nats[i][:, k] += np.bincount(tags, look.evidence.gains[k][where], minlength=n)
+                nearer = one.depth[i] > depth[one.box]
+                of_storey = one.tags[i][nearer] == np.arange(n)[:, None]
+                lost[i] += float(gained[one.box][nearer].sum())
+                visible_px[i] += of_storey.sum(1)
+                color_nats[i] += of_storey @ look.color_gains[one.box][nearer]
         return [
             Trial(
                 Tower(tuple(int(k) for k in color_nats[i].argmax(1)), place),
