@@ -240,7 +240,7 @@ def _bytes_of(content: object) -> bytes:
     if isinstance(content, Path):
         return content.read_bytes()
     if isinstance(content, np.ndarray):
-        return cv2.imencode(".png", content, [cv2.IMWRITE_PNG_COMPRESSION, 1])[1].tobytes()
+        return cv2.imencode(".png", content)[1].tobytes()
     if isinstance(content, Palette):
         return palette_text(content).encode()
     return (content if isinstance(content, str) else json.dumps(content, indent=1, ensure_ascii=False)).encode()

@@ -30,18 +30,20 @@ FPS, GO_S, AFTER_S = 15, 2.0, 2.5
 
 @dataclass(frozen=True)
 class Plot:
-    """What happens: the ``seed`` of rig and players, where they sit, which card, whether a build falls."""
+    """What happens: the ``seed`` of rig and players, where they sit, which card, whether a build falls; the picture's
+    ``height``, px."""
 
     seed: int
     seating: str = "across"
     card: str = "L01"
     falls: bool = False
+    height: int = 720
 
 
 def record(plot: Plot, folder: Path) -> dict:
     """Render the duel into ``folder``; gives its truth: zone -> pieces placed, and when one began to fall."""
     pieces, deck = builtin_piece_set(), builtin_deck()
-    table = TableSim(pieces, plot.seed, seating=plot.seating)
+    table = TableSim(pieces, plot.seed, seating=plot.seating, height=plot.height)
     profile = PlayerProfile(errs=0.0, falls=1.0 if plot.falls else 0.0)
     players = Players(pieces, sorted(table.seats), plot.seed, profile)
     players.begin(deck.card(plot.card), GO_S)

@@ -65,9 +65,9 @@ def test_every_placed_piece_is_found_and_no_other(folder, told):
 @pytest.mark.parametrize(
     "plot",
     [
-        Plot(2, "facing", "L15"),  # A's arm comes from the camera's side and hides the field
-        Plot(4, "beside", "L29"),  # both arms do, and loose pieces stand on the markers
-        Plot(3, "across", "L22", falls=True),
+        Plot(2, "facing", "L15", height=480),  # A's arm comes from the camera's side and hides the field
+        Plot(4, "beside", "L29", height=480),  # both arms do, and loose pieces stand on the markers
+        Plot(3, "across", "L22", falls=True, height=480),
     ],
     ids=lambda plot: plot.seating,
 )

@@ -40,6 +40,7 @@ IN_TEST = {
     "referee bench example/sessions --stress --rows rows.jsonl": (
         "referee bench example/sessions --stress --effects gray --every 2 --rows rows.jsonl"
     ),
+    "referee bench example/sessions --aids": "referee bench example/sessions --aids --every 3",
     "referee bench example/sessions --stress --every 20": "referee bench example/sessions --stress --every 80",
     "referee box check": "referee box check --seconds 0.5",
     "referee box flash --port /dev/ttyACM0": "referee box flash --port no-such-port",
