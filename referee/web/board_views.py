@@ -15,6 +15,8 @@ SOUNDS = {"building": "go", "stopped": "stop", "undecided": "ask", "void": "ask"
 """What is heard as a phase begins."""
 
 PODIUM, BEST, STREAK = 3, 3, 3
+CLOSE_S = 1.0
+"""Two Stops further apart than this are no close ones."""
 
 
 def round_scores(match: Match) -> dict[str, int]:
@@ -37,18 +39,39 @@ def up_next(match: Match) -> Match | None:
     return duels[after] if after < len(duels) else None
 
 
-def moment(match: Match, t: Say) -> str:
-    """What is told of an award beside its points: who leads now, else how many in a row; '' where neither is so."""
-    won = [duel for duel in match["history"] if duel["award"] and not duel["annulled"]]
-    if match["phase"] != "decided" or match["under_review"] or not won:
-        return ""
-    name, scores = won[-1]["award"], {row["player"]: row["score"] for row in match["standings"]}
+def moments(match: Match) -> list[dict[str, Any]]:
+    """What is told of an award beside its points, two things at most: a text's name and its values."""
+    duel = match["duel"]
+    won = [row for row in match["history"] if row["award"] and not row["annulled"]]
+    if match["phase"] != "decided" or match["under_review"] or not won or won[-1]["number"] != duel["number"]:
+        return []
+    name, scores = duel["award"], {row["player"]: row["score"] for row in match["standings"]}
     ahead = max(score for player, score in scores.items() if player != name)
-    if ahead > 0 and scores[name] - won[-1]["points"] <= ahead < scores[name]:
-        return t("moment.leads", name=name)
-    own = [duel["award"] == name for duel in reversed(won) if name in duel["seats"].values()]
-    row = (*own, False).index(False)
-    return t("moment.streak", name=name, n=row) if row >= STREAK else ""
+    own = [row["award"] == name for row in reversed(won) if name in row["seats"].values()]
+    in_a_row = (*own, False).index(False)
+    fastest = [row["number"] for row in best_times(match, None) if row["award"] == name]
+    close = closest_stop(match)
+    told = {
+        "leads": ahead > 0 and scores[name] - duel["points"] <= ahead < scores[name],
+        "best": len(fastest) > 1 and fastest[0] == duel["number"],
+        "closest": close is not None and close["number"] == duel["number"],
+        "streak": in_a_row >= STREAK,
+    }
+    values = {"name": name, "n": in_a_row, "seconds": close["seconds"] if close else 0.0}
+    return [{"what": what, **values} for what, so in told.items() if so][:2]
+
+
+def closest_stop(match: Match) -> dict[str, Any] | None:
+    """The two players' Stops that were the least time apart, under ``CLOSE_S``, in a duel that somebody won."""
+    found = []
+    for duel in match["history"]:
+        presses = [press for press in reversed(duel["presses"]) if press.get("why") != "too_early"]
+        times = {duel["seats"][press["zone"]]: press["elapsed_s"] for press in presses}
+        if duel["award"] and not duel["annulled"] and len(times) > 1:
+            first, second = sorted(times, key=lambda name: times[name])
+            row = {"first": first, "second": second, "seconds": times[second] - times[first]}
+            found.append(row | {"number": duel["number"]})
+    return min((row for row in found if row["seconds"] < CLOSE_S), key=lambda row: row["seconds"], default=None)
 
 
 def podium(match: Match) -> list[Match]:
@@ -56,16 +79,10 @@ def podium(match: Match) -> list[Match]:
     return [row for row in match["standings"] if row["rank"] is not None and row["rank"] <= PODIUM][:6]
 
 
-def best_times(match: Match) -> list[dict[str, Any]]:
-    """The fastest right Stops of the match, the fastest first, with their duels' numbers."""
-    found = []
-    for duel in match["history"]:
-        for zone in duel["callers"]:
-            seconds = press_s(duel, zone)
-            if seconds and duel["award"] == duel["seats"][zone] and not duel["annulled"]:
-                row = {"player": duel["award"], "seconds": seconds, "card": duel["card_id"]}
-                found.append(row | {"number": duel["number"]})
-    return sorted(found, key=lambda row: row["seconds"])[:BEST]
+def best_times(match: Match, most: int | None = BEST) -> list[dict[str, Any]]:
+    """The duels that a right Stop won, the fastest first, of those shown alike the earlier first; so many at most."""
+    won = [row for row in ended_duels(match) if row["right"] and row["seconds"] and not row["annulled"]]
+    return sorted(won, key=lambda row: (round(row["seconds"], 2), row["number"]))[:most]
 
 
 def ended_duels(match: Match) -> list[dict[str, Any]]:
@@ -73,12 +90,12 @@ def ended_duels(match: Match) -> list[dict[str, Any]]:
     found = []
     for duel in match["history"]:
         times = [s for zone in duel["callers"] if (s := press_s(duel, zone))]
-        human = decision(duel)
+        human, seats = decision(duel), duel["seats"]
         row = {name: duel[name] for name in ("number", "value", "points", "decided_by", "annulled")}
         row |= {"duel": f"{duel['round_index'] + 1}.{duel['duel_index'] + 1}", "seconds": min(times, default=None)}
-        row |= {"mat_a": duel["seats"].get("A", ""), "mat_b": duel["seats"].get("B", "")}
-        row |= {"card": duel["card_id"] or "", "award": duel["award"] or "", "reason": human.why if human else ""}
-        found.append(row)
+        row |= {"mat_a": seats.get("A", ""), "mat_b": seats.get("B", ""), "reason": human.why if human else ""}
+        row |= {"card": duel["card_id"] or "", "award": duel["award"] or ""}
+        found.append(row | {"right": row["award"] in (seats[zone] for zone in duel["callers"])})
     return found
 
 
@@ -87,13 +104,13 @@ def announcement(match: Match, decision: HumanDecision | None, t: Say) -> dict[s
     file's name or '', ``say`` the words for a voice. After a correction only what it changed is said."""
     duel, phase = match["duel"], match["phase"]
     key = ".".join(str(v) for v in (match["match_id"], duel["number"], phase, duel["award"], duel["decided_by"]))
+    if match["under_review"]:
+        return {"key": key, "phase": phase, "sound": "", "say": ""}
     return {"key": key, "phase": phase, "sound": _sound(match, decision), "say": _words(match, decision, t)}
 
 
 def _sound(match: Match, decision: HumanDecision | None) -> str:
     duel = match["duel"]
-    if match["under_review"]:
-        return ""
     if match["phase"] != "decided":
         return SOUNDS.get(match["phase"], "")
     if decision or len(duel["callers"]) != 1:
@@ -103,8 +120,6 @@ def _sound(match: Match, decision: HumanDecision | None) -> str:
 
 def _words(match: Match, decision: HumanDecision | None, t: Say) -> str:
     duel, phase = match["duel"], match["phase"]
-    if match["under_review"]:
-        return ""
     if phase == "idle":
         return t("say.next", a=match["seats"].get("A", ""), b=match["seats"].get("B", ""))
     if phase == "stopped" and duel["callers"]:

@@ -22,7 +22,6 @@ class SeatView:
 
     zone: str
     name: str
-    letter: str
     score: int
     called: bool
     ruling: str | None
@@ -63,21 +62,12 @@ class DuelClock:
 
 def seats(match: Match) -> tuple[SeatView, ...]:
     """Both sides of the present duel, A first; empty before a match."""
-    duel, people = match["duel"], {p["name"]: p for p in match["players"]}
-    return tuple(_seat(match, duel, zone, people[name]) for zone, name in sorted(match["seats"].items()))
-
-
-def _seat(match: Match, duel: Match, zone: str, person: Match) -> SeatView:
-    called = zone in duel["callers"]
-    return SeatView(
-        zone,
-        person["name"],
-        person["letter"],
-        person["score"],
-        called,
-        duel["rulings"].get(zone) if called else None,
-        duel["phase"] == "decided" and duel["award"] == person["name"],
-        press_s(duel, zone),
+    duel, scores, callers = match["duel"], {p["name"]: p["score"] for p in match["players"]}, match["duel"]["callers"]
+    winner = duel["award"] if duel["phase"] == "decided" else None
+    rulings = {zone: duel["rulings"].get(zone) for zone in callers}
+    return tuple(
+        SeatView(zone, name, scores[name], zone in callers, rulings.get(zone), name == winner, press_s(duel, zone))
+        for zone, name in sorted(match["seats"].items())
     )
 
 
@@ -155,12 +145,10 @@ def _cell(match: Match, row: Match, duel: Match | None, now: bool) -> Cell:
     return Cell("done", won, duel["points"], "A" if won == row["a"] else "B")
 
 
-def callers_verdicts(snapshot: Mapping[str, Any]) -> list[dict[str, Any]]:
+def callers_verdicts(match: Match) -> list[dict[str, Any]]:
     """For each zone whose Stop counts: the camera's verdict and the house's ruling on it, with the ``finding`` that
     goes before the build's faults ('' where the build is right, or nothing was seen around the press)."""
-    match = snapshot["match"]
-    duel = match["duel"]
-    names = match["seats"]
+    duel, names = match["duel"], match["seats"]
     return [
         {"zone": zone, "name": names[zone], "ruling": duel["rulings"].get(zone), "finding": _finding(duel, zone)}
         | duel["verdicts"].get(zone, {})

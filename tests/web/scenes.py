@@ -213,8 +213,9 @@ def judging(session: FakeSession) -> None:
 
 
 def long_names(session: FakeSession) -> None:
-    """Names as long as people have them, before the go."""
-    session.create_match(["Maximiliane von Hohenberg", "Bartholomäus-Friedrich", "Konstantinos Papadopoulos", "Jo"])
+    """Nine players, with names as long as people have them, before the go."""
+    long = ["Maximiliane von Hohenberg", "Bartholomäus-Friedrich", "Konstantinos Papadopoulos"]
+    session.create_match([*long, "Jo", *PLAYERS, "Eva"])
     session.command(DrawCard())
 
 

@@ -3,9 +3,13 @@ prints the sizes."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import pytest
 from browser import PROJECTOR, chromium
 from fake_session import FakeSession
+from playwright.sync_api import Page
 from scenes import SCENES
 
 from referee.web.app import create_app
@@ -28,9 +32,9 @@ FAR = {
     "fell": (".headline", ".finding", ".reason", ".upnext", ".stamp"),
     "undecided": (".headline", ".finding", ".reason"),
     "overruled": (".headline", ".reason", ".upnext", ".stamp"),
-    "long-names": (".seat .name", ".phones img"),
+    "long-names": (".seat .name", ".standings tbody tr:not([hidden]) :is(th, .points)", ".phones img"),
     "idle": (".call", ".phones img"),
-    "pause": (".pause .big", ".pause .upnext", ".phones img"),
+    "pause": (".pause .big", ".pause .upnext", ".standings tbody th", ".phones img"),
     "winner": (".duel .big", ".steps-of-honour li", ".phones img"),
 }
 """Scene of the board -> what is read or scanned from afar there."""
@@ -38,11 +42,15 @@ FAR = {
 SIZE = """(all) => all.map((el) => el.tagName === "IMG" ? el.getBoundingClientRect().height
     : el.checkVisibility() ? parseFloat(getComputedStyle(el).fontSize) : 0)"""
 
+SHOWN = """(all) => all.filter((row) => !row.hidden).map((row) => [row.querySelector("th").textContent,
+    row.getBoundingClientRect().bottom <= row.closest("section").getBoundingClientRect().bottom])"""
+
 SCENE = {scene.name.removeprefix("board-"): scene for scene in SCENES if scene.name.startswith("board-")}
 
 
-def sizes(browser, name: str) -> dict[str, float]:
-    """The least size of each of a scene's texts in px; of a picture its height."""
+@contextmanager
+def projected(browser, name: str) -> Iterator[Page]:
+    """A scene on a projector, with a clock that the test turns on."""
     session = FakeSession()
     SCENE[name].prepare(session)
     app = create_app(session)
@@ -51,13 +59,20 @@ def sizes(browser, name: str) -> dict[str, float]:
     context = browser.new_context(viewport=PROJECTOR, locale="en-GB", reduced_motion="reduce")
     try:
         page = context.new_page()
+        page.clock.install()
         page.goto(server.url.rstrip("/") + SCENE[name].path)
         page.wait_for_function("document.body.dataset.phase !== undefined")
-        found = {asked: page.eval_on_selector_all(asked, SIZE) for asked in FAR[name]}
-        return {asked: min(rows, default=0.0) for asked, rows in found.items()}
+        yield page
     finally:
         context.close()
         server.close()
+
+
+def sizes(browser, name: str) -> dict[str, float]:
+    """The least size of each of a scene's texts in px; of a picture its height."""
+    with projected(browser, name) as page:
+        found = {asked: page.eval_on_selector_all(asked, SIZE) for asked in FAR[name]}
+        return {asked: min(rows, default=0.0) for asked, rows in found.items()}
 
 
 @pytest.mark.slow
@@ -67,6 +82,21 @@ def test_what_is_read_from_afar_is_large(browser, name):
         asked: px for asked, px in sizes(browser, name).items() if px < (QR_PX if asked.endswith("img") else FAR_PX)
     }
     assert small == {}
+
+
+@pytest.mark.slow
+def test_standings_that_do_not_fit_turn_pages_until_all_were_shown_whole(browser):
+    with projected(browser, "long-names") as page:
+        everybody = page.locator(".standings tbody th").count()
+        pages = []
+        for _ in range(4):
+            pages.append(page.eval_on_selector_all(".standings tbody tr", SHOWN))
+            page.clock.run_for(8000)
+        names = {name for rows in pages for name, _ in rows}
+        assert len(names) == everybody == 9 > max(map(len, pages)) and all(whole for rows in pages for _, whole in rows)
+        page.hover(".standings")
+        page.clock.run_for(1000)
+        assert len(page.eval_on_selector_all(".standings tbody tr", SHOWN)) == everybody
 
 
 if __name__ == "__main__":

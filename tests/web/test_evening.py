@@ -12,6 +12,7 @@ from scenes import PLAYERS, building, contested, fell, finished, overruled, righ
 
 from referee.core import seed_hash
 from referee.match.commands import DrawCard, HumanRuling, NextDuel, OpenReview, Ready, RenamePlayer, Undo
+from referee.match.duel import stop_time
 from referee.web import board_views, console_views, views
 from referee.web.app import create_app
 from referee.web.evening import EveningStore
@@ -212,39 +213,65 @@ def test_under_review_the_rounds_score_does_not_move(session):
     assert board_views.round_scores(session.state.to_json())["Cem"] == 0
 
 
-def award(session, name: str) -> str:
-    """One more duel, which a right Stop of that player ends; what the board says of it beside the points."""
+def award(session, name: str, seconds: float = 0.0, later: float | None = None) -> list[str]:
+    """One more duel, which a right Stop of that player ends, later than every one before where no time is given; the
+    other presses so much ``later``. What the board says of it beside the points."""
     if session.state.phase == "decided":
         session.command(NextDuel())
     session.command(DrawCard())
     session.command(Ready())
     session.go()
-    session.clock.sleep(9)
+    session.clock.sleep(seconds or 9 + session.state.duel.number)
     zone = next(zone for zone, seated in session.state.seats.items() if seated == name)
     session.press(zone)
+    if later is not None:
+        session.clock.sleep(later)
+        session.press("AB".replace(zone, ""))
     session.see(zone, "match")
-    return board_views.moment(session.state.to_json(), english)
+    rows = board_views.moments(session.state.to_json())
+    return [english(f"moment.{m['what']}", **m, time=stop_time(m["seconds"])) for m in rows]
 
 
 def test_three_in_a_row_are_told_and_a_change_of_lead_goes_before(session):
     session.create_match(["Ann", "Ben"], seed=4)
-    assert [award(session, "Ann") for _ in range(3)] == ["", "", "Ann: 3 in a row!"]
+    assert [award(session, "Ann") for _ in range(3)] == [[], [], ["Ann: 3 in a row!"]]
     lead, said = {}, {}
     for n in range(3):
         before = {p["name"]: p["score"] for p in session.state.to_json()["players"]}
         said[n] = award(session, "Ben")
         now = {p["name"]: p["score"] for p in session.state.to_json()["players"]}
         lead[n] = before["Ben"] <= before["Ann"] and now["Ben"] > now["Ann"]
-    assert said == {n: "Ben takes the lead!" if lead[n] else "Ben: 3 in a row!" if n == 2 else "" for n in range(3)}
+    streak = ["Ben: 3 in a row!"]
+    assert said == {n: ["Ben takes the lead!"] * lead[n] + streak * (n == 2) for n in range(3)}
     session.command(OpenReview("Eva", "photo"))
-    assert board_views.moment(session.state.to_json(), english) == ""
+    assert board_views.moments(session.state.to_json()) == []
 
 
 def test_who_passes_the_leader_takes_the_lead(session):
     session.create_match(["Ann", "Ben"], seed=4)
     award(session, "Ann")
     told = [award(session, "Ben") for _ in range(3)]
-    assert told.count("Ben takes the lead!") == 1
+    assert sum("Ben takes the lead!" in said for said in told) == 1
+
+
+def test_a_personal_best_is_told_when_it_happens_and_only_then(session):
+    session.create_match(["Ann", "Ben"], seed=4)
+    times = [(9.0, "Ann"), (8.0, "Ann"), (8.5, "Ann"), (12.0, "Ben"), (7.5, "Ann")]
+    told = [f"Personal best for {name}!" in award(session, name, seconds) for seconds, name in times]
+    assert told == [False, True, False, False, True]
+    assert [row["number"] for row in board_views.best_times(session.state.to_json())] == [5, 2, 3]
+
+
+def test_the_closest_stop_is_the_one_with_the_least_time_between_both_presses(app, session):
+    session.create_match(["Ann", "Ben"], seed=4)
+    assert board_views.closest_stop(session.state.to_json()) is None
+    told = [award(session, "Ann", later=later) for later in (1.4, None, 0.3, 0.7, 0.1)]
+    assert [any("Closest" in line for line in said) for said in told] == [False, False, True, False, True]
+    close = board_views.closest_stop(session.state.to_json())
+    assert (close["first"], close["second"], close["number"]) == ("Ann", "Ben", 5)
+    assert close["seconds"] == pytest.approx(0.1, abs=0.05)
+    session.command(NextDuel())
+    assert "<h2>Closest Stop</h2>" in app.test_client().get("/").text
 
 
 def test_what_is_heard_comes_once_and_after_a_correction_only_what_it_changed(session):

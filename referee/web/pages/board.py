@@ -21,18 +21,17 @@ def _values(session: Session, t: Say) -> dict[str, Any]:
     """What the board's templates use; ``match`` is None before the first match."""
     snapshot = session.snapshot()
     if not snapshot.get("match") or snapshot["match"]["phase"] == "new":
-        quiet = {"key": "", "phase": "new", "sound": "", "say": ""}
-        values = {"match": None, "live": snapshot["live"], "alarms": snapshot["alarms"]}
-        return values | {"announcement": quiet, "practice": session.practice is not None}
+        said = {"match": None, "announcement": {"key": "", "phase": "new", "sound": "", "say": ""}}
+        return said | {"live": snapshot["live"], "alarms": snapshot["alarms"], "practice": session.practice is not None}
     match = public_match(snapshot["match"])
-    seen = {**snapshot, "match": match}
     decision = views.decision(match["duel"])
     face = session.deck.by_id.get(match["card_id"] or "")  # none while it is hidden
     return {
         "announcement": board_views.announcement(match, decision, t),
         "round_scores": board_views.round_scores(match),
         "up_next": board_views.up_next(match),
-        "moment": board_views.moment(match, t),
+        "moments": board_views.moments(match),
+        "closest": board_views.closest_stop(match),
         "podium": board_views.podium(match),
         "best_times": board_views.best_times(match),
         "played": board_views.ended_duels(match) if match["phase"] == "finished" else [],
@@ -45,7 +44,7 @@ def _values(session: Session, t: Say) -> dict[str, Any]:
         "clock": views.clock(match),
         "rounds": views.rounds(match),
         "decision": decision,
-        "verdicts": views.callers_verdicts(seen),
+        "verdicts": views.callers_verdicts(match),
         "card": views.card(face) if face else None,
         "overlay": views.overlay(session, snapshot),
         "frozen": session.picture("stop") is not None,

@@ -40,7 +40,7 @@ def _values(session: Session, t: Say) -> dict[str, Any]:
         "rounds": views.rounds(match),
         "primary": PRIMARY.get(match["phase"]),
         "decision": views.decision(match["duel"]),
-        "verdicts": views.callers_verdicts(snapshot),
+        "verdicts": views.callers_verdicts(match),
         "overlay": views.overlay(session, snapshot),
         "readings": console_views.readings(match) if match["phase"] in CONTESTED else [],
         "quick": console_views.quick(match),

@@ -1,7 +1,5 @@
 """``/evening``: the referee's hand on the board. Sides, sound, pause, the countdown before a go."""
 
-import io
-
 import flask
 
 from referee.errors import IllegalCommand
@@ -71,13 +69,10 @@ def qr_svg(text: str) -> str:
     code = qrencoder.QRCode(None, qrencoder.QRErrorCorrectLevel.M)
     code.addData(text)
     code.make()
-    n, path = code.getModuleCount(), io.StringIO()
-    for y in range(n):
-        for x in range(n):
-            if code.isDark(y, x):
-                path.write(f"M{x + QUIET_ZONE_MODULES} {y + QUIET_ZONE_MODULES}h1v1h-1z")
-    size = n + 2 * QUIET_ZONE_MODULES
+    n, edge = code.getModuleCount(), QUIET_ZONE_MODULES
+    path = "".join(f"M{x + edge} {y + edge}h1v1h-1z" for y in range(n) for x in range(n) if code.isDark(y, x))
+    size = n + 2 * edge
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size} {size}" shape-rendering="crispEdges">'
-        f'<path fill="#fff" d="M0 0h{size}v{size}H0z"/><path d="{path.getvalue()}"/></svg>'
+        f'<path fill="#fff" d="M0 0h{size}v{size}H0z"/><path d="{path}"/></svg>'
     )

@@ -14,20 +14,24 @@ from referee.web.security import public
 from referee.web.streaming.fragments import LivePage
 
 
+def _shown(session: Session) -> dict[str, Any] | None:
+    """The match as anybody may know it; None before the first."""
+    match = session.snapshot().get("match")
+    return public_match(match) if match and match["phase"] != "new" else None
+
+
 def _values(session: Session, t: Say) -> dict[str, Any]:
-    """What the streaming picture's template uses; ``match`` is None before the first match."""
-    snapshot = session.snapshot()
-    match = snapshot.get("match")
-    if not match or match["phase"] == "new":
+    """What the streaming picture's template uses."""
+    match = _shown(session)
+    if match is None:
         return {"match": None}
-    match = public_match(match)
     return {
         "match": match,
         "seats": views.seats(match),
         "clock": views.clock(match),
         "round_scores": board_views.round_scores(match),
         "decision": views.decision(match["duel"]),
-        "verdicts": views.callers_verdicts({**snapshot, "match": match}),
+        "verdicts": views.callers_verdicts(match),
     }
 
 
@@ -38,21 +42,17 @@ def blueprint(session: Session) -> flask.Blueprint:
     """The pages; everybody may see them."""
     pages = flask.Blueprint("results", __name__)
 
-    def known() -> dict[str, Any] | None:
-        match = session.snapshot().get("match")
-        return public_match(match) if match and match["phase"] != "new" else None
-
     @pages.get("/results")
     @public
     def results() -> str:
-        match = known()
+        match = _shown(session)
         more = {"rows": board_views.ended_duels(match), "best_times": board_views.best_times(match)} if match else {}
         return flask.render_template("results.html", match=match, **more)
 
     @pages.get("/results.csv")
     @public
     def table() -> flask.Response:
-        match = known()
+        match = _shown(session)
         if match is None:
             flask.abort(404, "no match has been played yet")
         name = f"{match['match_id']}.csv"
