@@ -13,9 +13,9 @@ from typing import Any
 import cv2
 import numpy as np
 
-from calibration.camera import CameraModel, camera_file, load_camera, save_camera
+from calibration.camera import CameraModel, camera_file, camera_text, load_camera
 from calibration.errors import BadCamera, BadPalette
-from calibration.palette import load_palette, save_palette
+from calibration.palette import load_palette
 from cards.sentences import sentence
 from referee.core import refuse_if
 from referee.errors import IllegalCommand
@@ -23,6 +23,7 @@ from referee.match.commands import ChangeLens, OpenSetup, SignSetup
 from referee.match.decide import decide
 from referee.match.duel import PHASES_IN_PLAY
 from referee.match.state import FROZEN_REFUSAL, MatchState
+from referee.recording.writer import write_file
 from referee.session.ports import RunningSession
 
 LENS, PALETTE, EMPTY = "camera.yaml", "palette.json", "empty.png"
@@ -97,11 +98,9 @@ class RigSetup:
         observer, folder = self._session.observer, self._folder
         folder.mkdir(exist_ok=True)
         if observer.camera is not None and not observer.camera.estimated:
-            save_camera(observer.camera, folder / LENS, self._session.camera.name)
-        if observer.palette is not None:
-            save_palette(observer.palette, folder / PALETTE)
-        if observer.empty is not None:
-            cv2.imwrite(str(folder / EMPTY), observer.empty)
+            write_file(folder / LENS, camera_text(observer.camera, self._session.camera.name))
+        write_file(folder / PALETTE, observer.palette)
+        write_file(folder / EMPTY, observer.empty)
 
     def restore(self) -> None:
         """Before a match that goes on: take what was kept, where nothing newer has been given.

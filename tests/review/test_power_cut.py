@@ -9,14 +9,21 @@ import json
 import os
 import re
 import stat
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from calibration.camera import guessed_camera
+from calibration.palette import nominal_palette
+from cards.pieces import builtin_piece_set
 from referee.cli import cli
 from referee.recording import Budget, Recorder, load_attempt
 from referee.recording.folder import META, TIMES, TORN, VIDEO, write_json
+from referee.session.rig_setup import RigSetup
 from referee.web.base_app import kept_secret
 from referee.web.evening import EveningStore
 from referee.web.logins import Logins
@@ -102,7 +109,18 @@ def test_a_whole_recording_keeps_film_and_times_in_a_power_cut(kit, tmp_path, cl
 # --- every other file
 
 
+def keep_rig(folder):
+    """What a table has learnt of its lens, its colours and its empty mats."""
+    seen = {"camera": guessed_camera(64, 48), "palette": nominal_palette(builtin_piece_set())}
+    seen["camera"] = replace(seen["camera"], estimated=False)
+    observer = SimpleNamespace(**seen, empty=np.full((48, 64, 3), 90, np.uint8))
+    RigSetup(SimpleNamespace(observer=observer, data_dir=folder, camera=SimpleNamespace(name="c"))).keep()
+
+
 KEPT = {
+    "rig/camera.yaml": keep_rig,
+    "rig/palette.json": keep_rig,
+    "rig/empty.png": keep_rig,
     "web-secret": lambda folder: kept_secret(folder / "web-secret"),
     "logins.json": lambda folder: Logins(folder / "logins.json", "pin", lambda: 1e9).begin("Eva", "10.0.0.1"),
     "evening.json": lambda folder: EveningStore(folder).change({"sound": False}),
@@ -117,17 +135,20 @@ def test_a_kept_file_is_the_old_or_the_new_one_whole_at_every_moment(name, tmp_p
     (tmp_path / "data").mkdir()
     disk = Disk(tmp_path, names_by_themselves, monkeypatch)
     left = []
-    monkeypatch.setattr(disk, "cut", lambda: left.append(disk._files(tmp_path / "data").get(name)))
+    path = tmp_path / "data" / name
+    monkeypatch.setattr(disk, "cut", lambda: left.append(disk._files(path.parent).get(path.name)))
     try:
         KEPT[name](tmp_path / "data")
         disk.cut()
     finally:
         disk.close()
-    whole = (tmp_path / "data" / name).read_bytes()
+    whole = path.read_bytes()
     assert left[-1] == whole and set(left) <= {None, whole} and len(left) > 1
 
 
-WRITING = re.compile(r"\.write_(?:text|bytes)\(|os\.replace\(|open\([^)]*[\"'](?:w|wb|x|xb)[\"']")
+WRITING = re.compile(
+    r"\.write_(?:text|bytes)\(|imwrite\(|save_(?:camera|palette)\(|os\.replace\(|open\([^)]*[\"'](?:w|wb|x|xb)[\"']"
+)
 ELSEWHERE = {
     "referee/files.py": "here it is done",
     "referee/journal/backup.py": "copies in a temporary folder; the whole is put in place",

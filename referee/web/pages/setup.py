@@ -9,7 +9,7 @@ import cv2
 import flask
 import numpy as np
 
-from calibration.camera import save_camera
+from calibration.camera import camera_text
 from calibration.lens import LEAST_VIEWS, BoardView, find_board, fit_lens
 from calibration.print_sheets import charuco_pdf
 from cards.sentences import sentence
@@ -17,6 +17,7 @@ from referee.core import refuse_if
 from referee.errors import DeviceLost, IllegalCommand, RefereeError
 from referee.fields import displayable
 from referee.recording.folder import write_json
+from referee.recording.writer import write_file
 from referee.session.device_choice import DeviceChoices
 from referee.session.session import Session
 from referee.web.board_views import Say
@@ -224,7 +225,7 @@ def _lens(session: Session, setting: Setting, image: np.ndarray) -> list[Number]
     numbers = rig_checks.board_numbers(setting.views, fit)
     if all(number.passed for number in numbers):
         session.setup.use_lens(fit.camera, _name())
-        save_camera(fit.camera, session.data_dir / "camera.yaml", session.camera.name)
+        write_file(session.data_dir / "camera.yaml", camera_text(fit.camera, session.camera.name))
     return [*numbers, rig_checks.Number("used", int(session.observer.camera is fit.camera), 1, None)]
 
 
