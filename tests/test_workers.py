@@ -46,7 +46,10 @@ def test_every_pool_of_processes_ends_with_its_program():
 
     pools = []
     for path in Path(referee.__file__).parent.rglob("*.py"):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        if "ProcessPoolExecutor" not in text:
+            continue
+        tree = ast.parse(text)
         ends = {
             each.name
             for each in ast.walk(tree)

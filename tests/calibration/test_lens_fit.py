@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import cv2
 import numpy as np
 import pytest
@@ -27,15 +29,21 @@ TRUE = CameraModel(
 PX_PER_MM = 4
 
 
+@cache
+def true_rays() -> np.ndarray:
+    """(n, 3): where each pixel of the true lens looks."""
+    u, v = np.meshgrid(np.arange(SIZE[0]), np.arange(SIZE[1]))
+    pixels = np.stack([u, v], -1).reshape(-1, 1, 2).astype(float)
+    rays = cv2.undistortPoints(pixels, TRUE.matrix, TRUE.distortion).reshape(-1, 2)
+    return np.column_stack([rays, np.ones(len(rays))])
+
+
 def photographed(turn_deg, at_mm, rng) -> np.ndarray:
     """The board turned by three angles at a place before the camera, seen through the true lens."""
     sheet = charuco_board().generateImage((COLUMNS * 36 * PX_PER_MM, ROWS * 36 * PX_PER_MM))
     rotation = cv2.Rodrigues(np.radians(turn_deg))[0]
     centre = np.array([COLUMNS * SQUARE_MM / 2, ROWS * SQUARE_MM / 2, 0])
-    u, v = np.meshgrid(np.arange(SIZE[0]), np.arange(SIZE[1]))
-    pixels = np.stack([u, v], -1).reshape(-1, 1, 2).astype(float)
-    rays = cv2.undistortPoints(pixels, TRUE.matrix, TRUE.distortion).reshape(-1, 2)
-    rays = np.column_stack([rays, np.ones(len(rays))]) @ rotation
+    rays = true_rays() @ rotation
     origin = -(rotation.T @ np.asarray(at_mm, float))
     points = origin + rays * (-origin[2] / rays[:, 2])[:, None] + centre
     where = (points[:, :2] * PX_PER_MM).reshape(*SIZE[::-1], 2).astype(np.float32)

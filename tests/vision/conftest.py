@@ -6,6 +6,7 @@ import math
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import cv2
@@ -26,6 +27,13 @@ PX_PER_MM = 5
 LIGHT = np.array([0.3, -0.6, 0.74])
 
 
+@cache
+def grain(shape: tuple[int, ...], noise: float) -> np.ndarray:
+    """The same noise for every picture of that shape."""
+    return np.random.default_rng(7).normal(0, noise, shape)
+
+
+@cache
 def printed_mat(zone: str) -> np.ndarray:
     """The sheet as printed, (h, w, 3), y upwards = row 0 at y = +105 mm."""
     width, height = (round(v * PX_PER_MM) for v in SHEET)
@@ -59,9 +67,8 @@ class Rig:
             self._lay(image, zone, pose)
         for zone, pieces in (builds or {}).items():
             self._stand(image, self.poses[zone], pieces)
-        rng = np.random.default_rng(7)
-        grain = rng.normal(0, noise, image.shape) if noise else 0.0
-        return np.clip(cv2.GaussianBlur(image, (3, 3), 0.6) + grain, 0, 255).astype(np.uint8)
+        blurred = cv2.GaussianBlur(image, (3, 3), 0.6)
+        return np.clip(blurred + (grain(image.shape, noise) if noise else 0.0), 0, 255).astype(np.uint8)
 
     def pixel(self, zone: str, *point: float) -> tuple[int, int]:
         """Where a point of a mat's frame (mm) is in the picture."""

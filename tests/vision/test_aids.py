@@ -28,8 +28,9 @@ LAID = tuple(Piece("cube", "blue", Pose(), x, 10, 15) for x in (-60, 0, 60))
 
 
 def relit(frame: np.ndarray, red: float, green: float, blue: float) -> np.ndarray:
-    light = LINEAR[frame] * np.float32((blue, green, red))
-    return np.searchsorted(LINEAR, light.clip(0, 1)).clip(0, 255).astype(np.uint8)
+    light = LINEAR[:, None] * np.float32((blue, green, red))
+    levels = np.searchsorted(LINEAR, light.clip(0, 1)).clip(0, 255).astype(np.uint8)
+    return cv2.LUT(frame, levels[None])
 
 
 def notes(rig, frame: np.ndarray, empty: np.ndarray) -> str:
