@@ -37,7 +37,7 @@ HAZES = (0.0, 0.015, 0.03, 0.06, 0.1, 0.15)
 USUAL_HAZE, PAINT_LIGHT = 0.03, 0.8
 """Share of the paper's light that is haze where nothing is learnt; and of a piece's nominal light what its
 sides send. By hand."""
-COLOUR_ROUNDS, DRIFT_ROUNDS, WEAR_ROUNDS = 6, 5, 8
+COLOUR_ROUNDS, DRIFT_ROUNDS, WEAR_FIT_ROUNDS = 6, 5, 8
 """Rounds of expectation maximisation: of colours, of their drift, of wear. By hand."""
 LEAST_PIXELS = 30
 """Fewer pixels teach nothing; by hand."""
@@ -288,7 +288,7 @@ WOOD = Wear(np.array([-0.85, 0.45, -1.0]), np.diag(np.square([0.4, 0.22, 0.32]))
 """Bare beech, maple and pine in neutral light, where nothing is learnt."""
 
 
-def learn_wear(palette: Palette, piece_set: PieceSet, pixels: np.ndarray, rounds: int = WEAR_ROUNDS) -> Palette:
+def learn_wear(palette: Palette, piece_set: PieceSet, pixels: np.ndarray, rounds: int = WEAR_FIT_ROUNDS) -> Palette:
     """The palette with the wood that shows where paint has worn off, and its colours learnt without those pixels.
 
     ``pixels`` (n, 3): features well inside of pieces, of a picture that shows all of them: at their rims paint mixes

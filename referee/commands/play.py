@@ -249,14 +249,14 @@ def simulated_table(stack: ExitStack, data_dir: Path, staging: Staging) -> tuple
 
 def _demo_tables(asked: DemoOptions, tables: int) -> None:
     """A tournament on so many tables: each has about three players, unless it is said how many there are."""
-    from referee.commands.tables import demo_tables
+    from referee.commands.tables import play_demo_tables
 
     if asked.players and not asked.players.isdigit():
         raise click.BadParameter("with --tables say how many play", param_hint="--players")
     players = int(asked.players) if asked.players else max(2, 3 * tables)
     if not 2 <= players <= MOST_ENTRANTS:
         raise click.BadParameter(f"from 2 to {MOST_ENTRANTS} can play", param_hint="--players")
-    demo_tables(asked, tables, players)
+    play_demo_tables(asked, tables, players)
 
 
 def recorder_of(data_dir: Path, clock: Clock, asked: DashboardOptions, simulated: bool = False) -> Recorder:

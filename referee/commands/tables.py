@@ -130,7 +130,7 @@ def print_events(state: Tournament, events: Sequence[Event]) -> None:
             click.echo(table_text(state))
 
 
-def demo_tables(asked: DemoOptions, tables: int, players: int) -> None:
+def play_demo_tables(asked: DemoOptions, tables: int, players: int) -> None:
     """Play the tournament of so many players at so many tables; one that was broken off goes on."""
     with interrupted() as over, ExitStack() as stack:
         click.echo("SIMULATED: tables, players and verdicts are not real; nothing is seen, verdicts are drawn by lot")

@@ -46,7 +46,7 @@ TOP_FACTOR = 1.4
 NEARNESS = 1.4
 """What stands 100 mm above the mat, 650 mm from the camera, looks so much larger than on the mat."""
 
-LOOK_EVERY_S, LOOK_OFTEN_S, LOOK_LATER_S = 0.5, 5.0, 2.0
+FIND_MATS_EVERY_S, FIND_OFTEN_UNTIL_S, FIND_LATER_EVERY_S = 0.5, 5.0, 2.0
 """Mats are looked for this often at first, and later, until each marker of two mats has been seen: hands and
 loose pieces leave them in the course of a duel."""
 
@@ -124,7 +124,7 @@ def _looks(attempt: Attempt) -> Iterator[np.ndarray]:
     for frame in recorded_frames(attempt):
         if frame.seconds >= next_s:
             yield cv2.cvtColor(frame.image, cv2.COLOR_BGR2GRAY)
-            next_s = frame.seconds + (LOOK_EVERY_S if frame.seconds < LOOK_OFTEN_S else LOOK_LATER_S)
+            next_s = frame.seconds + (FIND_MATS_EVERY_S if frame.seconds < FIND_OFTEN_UNTIL_S else FIND_LATER_EVERY_S)
 
 
 def _crops(

@@ -57,7 +57,7 @@ WEIGHT = measured(
 )
 THROUGH_ARCH_FACE = FACES - 1
 """What is seen through an arch, as if it were a face of it: it is lit in its own way."""
-EVERY_PX = 2
+SAMPLE_STEP_PX = 2
 """For time every second pixel of a neighbourhood is looked at."""
 GLOW = measured(0.8, "of the evidence for an arch's colour", "by hand: what reflected light may give an opening")
 GLOW_DARKER = measured(0.25, "log light", "by hand: an opening is this much darker than its face")
@@ -121,7 +121,7 @@ def arch_glow_nats(evidence: Evidence, build: Build, faces: np.ndarray) -> float
 
 def shading_nats(evidence: Evidence, faces: np.ndarray, where: np.ndarray) -> float:
     """Nats (at most 0) of the pixels ``where`` (h, w) if they show these ``faces`` (h, w) int32, -1: none."""
-    smooth = smoothed(evidence.features, faces, where, REACH_PX, EVERY_PX)
+    smooth = smoothed(evidence.features, faces, where, REACH_PX, SAMPLE_STEP_PX)
     return float(np.maximum(likeliest(evidence.features, faces, smooth, evidence.bare, where, DENSITY), LEAST).sum())
 
 
