@@ -3,6 +3,7 @@
 import hashlib
 import re
 import sys
+from collections import Counter
 
 import pytest
 
@@ -43,6 +44,19 @@ def test_the_drawing_has_the_pins_of_the_code(tmp_path, board):
 @pytest.mark.parametrize("board", sorted(wiring.BOARDS))
 def test_the_drawing_is_the_scripts(board):
     assert (SKETCH.parent / f"wiring_{board}.svg").read_text() == wiring.drawing(board)
+
+
+def test_the_breadboard_is_the_scripts_and_has_every_pin_of_the_uno_at_its_place_in_the_headers():
+    picture = wiring.breadboard()
+    assert (SKETCH.parent / "breadboard.svg").read_text() == picture
+    named = Counter(re.findall(r">(5V|GND|[AD]\d+)</text>", picture))
+    for wire in wiring.wires("uno"):
+        assert named[wire.pin] == (1 if wire.pin == "D13" else 2), wire  # beside its part, and in the header
+        assert wire.pin in wiring.UNO_HEADERS[wire.pin[0] == "A"]
+    free = {pin for header in wiring.UNO_HEADERS for pin in header} - {w.pin for w in wiring.wires("uno")}
+    assert all(named[pin] <= 1 for pin in free - {"5V", "GND"})
+    assert picture.count("4.7 kΩ</text>") == picture.count("1 kΩ</text>") == picture.count("100 nF</text>") == 7
+    assert picture.count("330 Ω") == 5 and picture.count("100 Ω") == 1  # as in the README's list of parts
 
 
 def test_the_readmes_table_has_the_same_pins():

@@ -45,7 +45,8 @@ def upload_firmware(port: str, board: str) -> None:
     try:
         done = subprocess.run(avrdude_words(port, board), capture_output=True, text=True, check=False)
     except FileNotFoundError:
-        raise DeviceLost('avrdude is not installed (Debian and Ubuntu: "apt install avrdude")') from None
+        hint = "Debian and Ubuntu: apt install avrdude; macOS: brew install avrdude"
+        raise DeviceLost(f"avrdude is not installed ({hint})") from None
     if done.returncode != 0:
         words = [line for line in done.stderr.splitlines() if line.strip()]
         raise DeviceLost(f"{port}: {words[-1] if words else 'avrdude failed'}")
