@@ -9,10 +9,12 @@ from collections.abc import Sequence
 import cv2
 
 from calibration import ZONES
-from calibration.print_sheets import FOOT_MM, GREY, RULER_Y_MM, Sheets, draw_markers, marker_patch
+from calibration.print_sheets import FOOT_MM, GREY, RULER_Y_MM, Sheets, draw_markers
+from cards.drawing import marker_patches
 from cards.errors import BadCard
 from cards.face import RED, Face
 from cards.scene import BLACK, WHITE, box
+from cards.sentences import say, sentence
 
 CARD_MM = (58.0, 82.0)
 COLUMNS, ROWS = 3, 3
@@ -27,23 +29,24 @@ SITE_MM = 32.0
 CITIES = 6
 
 
-def faces_pdf(title: str, faces: Sequence[Face], paper: str = "a4") -> bytes:
-    """The cards, nine to a page with cut lines, and a ruler on every page."""
-    sheets = Sheets(title, paper)
+def faces_pdf(title: str, faces: Sequence[Face], paper: str = "a4", lang: str = "en") -> bytes:
+    """The cards of the game ``title``, nine to a page with cut lines, and a ruler on every page."""
+    sheets = Sheets(title, paper, lang=lang)
     per_page = COLUMNS * ROWS
     for first in sheets.each(range(0, len(faces), per_page)):
         sheets.ruler(sheets.width / 2 - 50, FOOT_MM)
         for slot, face in enumerate(faces[first : first + per_page]):
-            _draw_face(sheets, face, *sheets.slot(slot, (COLUMNS, ROWS), CARD_MM))
+            _draw_face(sheets, face, title, *sheets.slot(slot, (COLUMNS, ROWS), CARD_MM))
     return sheets.pdf()
 
 
-def _draw_face(sheets: Sheets, face: Face, x: float, y: float) -> None:
+def _draw_face(sheets: Sheets, face: Face, game: str, x: float, y: float) -> None:
     """The card with its lower left corner at (x, y)."""
     width, height = CARD_MM
     middle = x + width / 2
     sheets.frame(x, y, width, height, 0.2)
     sheets.paint([box(x + 3, y + height - 9, width - 6, 6, face.color)])
+    sheets.text(middle, y + height - 7.2, game, 3.4, WHITE, centred=True)
     sheets.text(middle, y + height - 25, face.title, 12 if len(face.title) < 4 else 6, BLACK, centred=True)
     sheets.text(middle, y + height - 33, face.caption, 3.6, BLACK, centred=True)
     if face.site:
@@ -52,7 +55,7 @@ def _draw_face(sheets: Sheets, face: Face, x: float, y: float) -> None:
         level = y + BASE_MARK_MM * face.base + step * STEP_MM
         sheets.line(x, level, x + 6, level, 0.5, BLACK)
         sheets.text(x + 2, level + 1, str(step), 3, BLACK)
-    sheets.paint([marker_patch(face.marker, middle, y + MARKER_FOOT_MM + MARKER_MM / 2, MARKER_MM, DICTIONARY)])
+    sheets.paint(marker_patches(face.marker, middle, y + MARKER_FOOT_MM + MARKER_MM / 2, MARKER_MM, DICTIONARY))
 
 
 def _draw_city(sheets: Sheets, site: int, x: float, y: float) -> None:
@@ -66,11 +69,11 @@ def _draw_city(sheets: Sheets, site: int, x: float, y: float) -> None:
         sheets.frame(left, low, side, side, 0.2, BLACK)
 
 
-def plans_pdf(paper: str = "a4") -> bytes:
+def plans_pdf(paper: str = "a4", lang: str = "en") -> bytes:
     """Six city plans, one to a sheet. Raises BadCard for a paper that is shorter than a mat."""
     if paper != "a4":
         raise BadCard("a city plan is as long as A4: print it on A4")
-    sheets = Sheets("city plans", paper, landscape=True)
+    sheets = Sheets("city plans", paper, landscape=True, lang=lang)
     for city in sheets.each(range(CITIES)):
         _draw_plan(sheets, city, sheets.width / 2, sheets.height / 2)
     return sheets.pdf()
@@ -89,5 +92,6 @@ def _draw_plan(sheets: Sheets, city: int, x0: float, y0: float) -> None:
         x, y = site_centre(site)
         sheets.frame(x0 + x - SITE_MM / 2, y0 + y - SITE_MM / 2, SITE_MM, SITE_MM, 0.4)
         sheets.text(x0 + x - SITE_MM / 2 + 1, y0 + y + SITE_MM / 2 - 4, str(site), 3, GREY)
-    sheets.text(x0 - 75, y0 - 4, f"city {city + 1}", 9, (190, 190, 190), centred=True)
+    title = say(sheets.lang, sentence("print_city", n=city + 1))
+    sheets.text(x0 - 75, y0 - 4, title, 9, (190, 190, 190), centred=True)
     sheets.ruler(x0 - 50, y0 + RULER_Y_MM)

@@ -14,9 +14,10 @@ from reportlab.pdfgen.canvas import Canvas
 
 from calibration import lens, markers, mat
 from cards.deck import Deck
-from cards.drawing import CARD_MM, card_scene, marker_bits
+from cards.drawing import CARD_MM, card_scene, marker_patches
 from cards.pieces import PieceSet, Pose, Shape
 from cards.scene import BLACK, Patch, Rgb, box, patch
+from cards.sentences import say, sentence, word
 
 POINT_PER_MM = 72 / 25.4
 PAPERS: dict[str, tuple[float, float]] = {"a4": (210.0, 297.0), "letter": (215.9, 279.4)}
@@ -33,10 +34,10 @@ Item = TypeVar("Item")
 class Sheets:
     """A PDF under way. All lengths are mm, the origin is the page's lower left corner."""
 
-    def __init__(self, title: str, paper: str, *, landscape: bool = False) -> None:
+    def __init__(self, title: str, paper: str, *, landscape: bool = False, lang: str = "en") -> None:
         short, long = PAPERS[paper]
         self.width, self.height = (long, short) if landscape else (short, long)
-        self._buffer = io.BytesIO()
+        self.lang, self._buffer = lang, io.BytesIO()
         size = (self.width * POINT_PER_MM, self.height * POINT_PER_MM)
         self.canvas = Canvas(self._buffer, pagesize=size, invariant=1, pageCompression=1)
         self.canvas.setTitle(title)
@@ -110,15 +111,15 @@ class Sheets:
         self.canvas.setFont("Helvetica", size_mm)
         (self.canvas.drawCentredString if centred else self.canvas.drawString)(x, y, words)
 
-    def ruler(self, x: float, y: float, note: str = "measure: 100 mm. If not, print at 100 %, unscaled") -> None:
-        """A ruler of RULER_MM from (x, y) to the right, a tick each mm, numbers each cm."""
+    def ruler(self, x: float, y: float, note: str = "print_ruler") -> None:
+        """A ruler of RULER_MM from (x, y) to the right, a tick each mm, numbers each cm, and what the note tells."""
         self.line(x, y, x + RULER_MM, y, 0.2)
         for mm in range(RULER_MM + 1):
             tall = 3.0 if mm % 10 == 0 else 2.0 if mm % 5 == 0 else 1.2
             self.line(x + mm, y, x + mm, y + tall, 0.15)
             if mm % 10 == 0:
                 self.text(x + mm, y + 3.4, str(mm), 2.0, GREY, centred=True)
-        self.text(x, y - 2.6, note, 2.2, GREY)
+        self.text(x, y - 2.6, say(self.lang, sentence(note)), 2.2)
 
 
 FIELD_LINE_MM = 0.4
@@ -145,48 +146,30 @@ WORDS_Y_MM, WORDS_MM = (-70.0, -84.0, 95.0, 70.0, 65.0, 60.0), (3.4, 4.0, 4.0, 3
 """Where a mat's words stand between its markers, in its frame, and their size: mark, edge, title, three rules."""
 
 
-def marker_patch(marker: int, x: float, y: float, side: float, dictionary: int = markers.DICTIONARY) -> Patch:
-    """A marker's black ink with its white modules left out, ``side`` mm wide, centred on (x, y)."""
-    bits = marker_bits(marker, dictionary)
-    module = side / len(bits)
-    contours = list(box(x - side / 2, y - side / 2, side, side, BLACK).contours)
-    for row, column in zip(*np.nonzero(bits), strict=True):
-        left, low = x - side / 2 + column * module, y + side / 2 - (row + 1) * module
-        contours += box(left, low, module, module, BLACK).contours
-    return Patch(tuple(contours), BLACK)
-
-
 def draw_markers(sheets: Sheets, zone: str, x0: float, y0: float) -> None:
     """The four markers of a mat with its origin at (x0, y0) on the page."""
     for k, (x, y) in enumerate(markers.MARKER_CENTRES):
-        sheets.paint([marker_patch(markers.marker_id(zone, k), x0 + x, y0 + y, markers.MARKER_MM)])
+        sheets.paint(marker_patches(markers.marker_id(zone, k), x0 + x, y0 + y, markers.MARKER_MM, markers.DICTIONARY))
 
 
-def mats_pdf(zones: Sequence[str], paper: str = "a4", words: Sequence[str] = ()) -> bytes:
+def mats_pdf(zones: Sequence[str], paper: str = "a4", words: Sequence[str] = (), lang: str = "en") -> bytes:
     """One mat per zone. On A4 a mat is one sheet; on Letter, which is too short, two to be joined.
 
     ``words`` are for the players: what the tongs' mark is for, whose edge it is, then a title and the rules in short.
     """
+    sheets = Sheets("mats " + "".join(zones), paper, landscape=paper == "a4", lang=lang)
     if paper == "a4":
-        sheets = Sheets("mats " + "".join(zones), paper, landscape=True)
         for zone in sheets.each(zones):
             _draw_mat(sheets, zone, sheets.width / 2, sheets.height / 2, words)
         return sheets.pdf()
-    return _halved_mats(zones, paper, words)
-
-
-def _halved_mats(zones: Sequence[str], paper: str, words: Sequence[str]) -> bytes:
-    """Left and right half of each mat on a portrait page, to be cut at x = 0 and taped edge to edge."""
-    sheets = Sheets("mats " + "".join(zones), paper)
     half = mat.SHEET[0] / 2
-    halves = (half + 10, half + 10), (sheets.width - half - 10, 0.0)
-    for zone, (x0, hidden) in sheets.each(product(zones, halves)):
+    for zone, (x0, hidden) in sheets.each(product(zones, ((half + 10, half + 10), (sheets.width - half - 10, 0.0)))):
         _half(sheets, zone, x0, hidden, words)
     return sheets.pdf()
 
 
 def _half(sheets: Sheets, zone: str, x0: float, hidden: float, words: Sequence[str]) -> None:
-    """One half of a mat whose middle lies at ``x0``.
+    """One half of a mat whose middle lies at ``x0``, to be cut there and taped to the other, edge to edge.
 
     Paper right of ``hidden`` (0: left of ``x0``) stays blank.
     """
@@ -199,8 +182,8 @@ def _half(sheets: Sheets, zone: str, x0: float, hidden: float, words: Sequence[s
     canvas.restoreState()
     for y in (UNPRINTED_MM, sheets.height - foot):
         sheets.line(x0, y, x0, y + foot - UNPRINTED_MM - 2, 0.15)
-    side, left = ("left", 12.0) if hidden else ("right", x0 + 6)
-    sheets.text(left, 12, f"zone {zone}, {side} half: cut at the marks, tape both halves edge to edge", 3.0)
+    left, what = 12.0 if hidden else x0 + 6, sentence("print_left_half" if hidden else "print_right_half", zone=zone)
+    sheets.text(left, 12, say(sheets.lang, what), 3.0)
     sheets.ruler(left, 20)
 
 
@@ -236,19 +219,22 @@ Standing = tuple[Shape, str, Pose]
 """A piece's shape, colour and pose."""
 
 
-def colors_pdf(pieces: PieceSet, paper: str = "a4") -> bytes:
+def colors_pdf(pieces: PieceSet, paper: str = "a4", lang: str = "en") -> bytes:
     """Where to stand every piece for the colour picture, at true size, and the set's colours."""
-    sheets = Sheets(f"colours of {pieces.name}", paper, landscape=True)
+    sheets = Sheets(f"colours of {pieces.name}", paper, landscape=True, lang=lang)
     x0, y0 = sheets.width / 2, sheets.height / 2 + 8
     half_x, half_y = mat.FIELD
-    words = "Stand every piece like this in each mat's field, apart, and take the colour picture."
-    sheets.text(x0, y0 + half_y + 14, words, 4, centred=True)
+    sheets.text(x0, y0 + half_y + 14, say(lang, sentence("print_colours")), 4, centred=True)
     sheets.frame(x0 - half_x, y0 - half_y, 2 * half_x, 2 * half_y)
     sheets.line(x0 - half_x, y0, x0 + half_x, y0)
     for shape, color, pose, x, y in set_apart(pieces):
         _footprint(sheets, shape, pose, pieces.rgb(color), x0 + x, y0 + y)
-        sheets.text(x0 + x, y0 + y - 1, shape.name, 2.6, (255, 255, 255), centred=True)
-    _swatches(sheets, pieces, 28.0)
+        sheets.text(x0 + x, y0 + y - 1, word(lang, "shape", shape.name), 2.6, (255, 255, 255), centred=True)
+    wide = min(40.0, (sheets.width - 30) / len(pieces.colors))
+    for n, name in enumerate(pieces.colors):
+        left = x0 + (n - len(pieces.colors) / 2) * wide
+        sheets.paint([box(left, 28, wide - 3, 18, pieces.rgb(name))])
+        sheets.text(left, 24, word(lang, "color", name), 2.8)
     sheets.ruler(sheets.width / 2 - 50, 10)
     return sheets.pdf()
 
@@ -262,12 +248,8 @@ def set_apart(pieces: PieceSet) -> list[tuple[Shape, str, Pose, float, float]]:
     each = [(pieces.shapes[s], c) for (s, c), n in sorted(pieces.inventory.items()) for _ in range(n)]
     stood = [(shape, color, _slim(shape)) for shape, color in each]
     for row in sorted(stood, key=lambda r: -r[0].size(r[2])[0]):
-        min(rows, key=_width).append(row)
+        min(rows, key=lambda placed: sum(shape.size(pose)[0] for shape, _, pose in placed)).append(row)
     return [place for row, side in zip(rows, (-1, 1), strict=True) for place in _spread(row, side * mat.FIELD[1] / 2)]
-
-
-def _width(row: list[Standing]) -> float:
-    return sum(shape.size(pose)[0] for shape, _, pose in row)
 
 
 def _slim(shape: Shape) -> Pose:
@@ -294,14 +276,6 @@ def _footprint(sheets: Sheets, shape: Shape, pose: Pose, color: Rgb, x: float, y
         sheets.paint([box(x - sx / 2, y - sy / 2, sx, sy, color)])
 
 
-def _swatches(sheets: Sheets, pieces: PieceSet, y: float) -> None:
-    wide = min(40.0, (sheets.width - 30) / len(pieces.colors))
-    left = (sheets.width - wide * len(pieces.colors)) / 2
-    for n, (name, value) in enumerate(pieces.colors.items()):
-        sheets.paint([box(left + n * wide, y, wide - 3, 18, pieces.rgb(name))])
-        sheets.text(left + n * wide, y - 4, f"{name} {value}", 2.8)
-
-
 def charuco_pdf(paper: str = "a4") -> bytes:
     """The ChArUco board on one landscape sheet."""
     sheets = Sheets("ChArUco board", paper, landscape=True)
@@ -311,8 +285,8 @@ def charuco_pdf(paper: str = "a4") -> bytes:
     black = ((c, r) for r in range(lens.ROWS) for c in range(lens.COLUMNS) if (c + r) % 2 == 0)  # where no marker lies
     sheets.paint([box(x0 + c * s, top - (r + 1) * s, s, s, BLACK) for c, r in black])
     for marker, x, down in lens.board_markers():
-        sheets.paint([marker_patch(marker, x0 + x, top - down, lens.MARKER_MM, lens.DICTIONARY)])
-    sheets.ruler(sheets.width / 2 - 50, FOOT_MM, "measure: 100 mm. Glue the sheet to something flat")
+        sheets.paint(marker_patches(marker, x0 + x, top - down, lens.MARKER_MM, lens.DICTIONARY))
+    sheets.ruler(sheets.width / 2 - 50, FOOT_MM, "print_ruler_board")
     return sheets.pdf()
 
 
@@ -320,19 +294,19 @@ CARDS_PER_PAGE = (2, 2)
 """Columns and rows of cards on a page."""
 
 
-def cards_pdf(deck: Deck, pieces: PieceSet, paper: str = "a4") -> bytes:
+def cards_pdf(deck: Deck, pieces: PieceSet, paper: str = "a4", lang: str = "en") -> bytes:
     """Fronts and backs on facing pages for double-sided print (flip on the long edge), with cut marks.
 
     Both faces of a card are alike, so a page of backs is its fronts with the columns exchanged.
     """
-    sheets = Sheets(f"cards of {deck.name}", paper)
+    sheets = Sheets(f"cards of {deck.name}", paper, lang=lang)
     per_page = CARDS_PER_PAGE[0] * CARDS_PER_PAGE[1]
     for first, back in sheets.each(product(range(0, len(deck.cards), per_page), (False, True))):
         for n, card in enumerate(deck.cards[first : first + per_page]):
             slot = n - 2 * (n % CARDS_PER_PAGE[0]) + CARDS_PER_PAGE[0] - 1 if back else n
             sheets.paint(card_scene(card, deck, pieces).patches, *sheets.slot(slot, CARDS_PER_PAGE, CARD_MM))
         _cut_marks(sheets)
-        sheets.ruler(sheets.width / 2 - 50, FOOT_MM, "measure: 100 mm. Print double-sided, flip on the long edge")
+        sheets.ruler(sheets.width / 2 - 50, FOOT_MM, "print_ruler_cards")
     return sheets.pdf()
 
 

@@ -61,7 +61,8 @@ INK: Rgb = (38, 38, 42)
 def card_scene(card: Card, deck: Deck, pieces: PieceSet) -> PatchDrawing:
     """The card's face, CARD_MM: marker in the top margin, value in both upper corners, id at the foot, picture."""
     width, height = CARD_MM
-    made = list(_marker(deck.marker(card.id), width / 2, height - MARKER_TOP_MM))
+    middle = height - MARKER_TOP_MM - MARKER_MM / 2
+    made = list(marker_patches(deck.marker(card.id), width / 2, middle, MARKER_MM, cv2.aruco.DICT_4X4_250))
     for x in (11.0, width - 11.0):
         made += words(str(card.value), x, height - 15.0, 8.0, RED)
     made += _id_mark(card.id)
@@ -75,21 +76,16 @@ def _id_mark(card_id: str) -> tuple[Patch, ...]:
     return words(text, ID_AT_MM[0] + words_width(text, ID_CAP_MM) / 2, ID_AT_MM[1], ID_CAP_MM, GREY)
 
 
-def _marker(marker: int, x: float, top: float) -> tuple[Patch, ...]:
-    """The ArUco marker as polygons: a black square and its white modules."""
-    bits = marker_bits(marker)
-    module = MARKER_MM / len(bits)
-    left, made = x - MARKER_MM / 2, [box(x - MARKER_MM / 2, top - MARKER_MM, MARKER_MM, MARKER_MM, BLACK)]
-    for row, column in zip(*np.nonzero(bits), strict=True):
+def marker_patches(marker: int, x: float, y: float, side: float, dictionary: int) -> tuple[Patch, ...]:
+    """The ArUco marker, ``side`` mm wide and centred on (x, y): a black square and its white modules."""
+    codes = cv2.aruco.getPredefinedDictionary(dictionary)
+    modules = codes.markerSize + 2
+    white = cv2.aruco.generateImageMarker(codes, marker, modules, borderBits=1) > 127
+    module, left, top = side / modules, x - side / 2, y + side / 2
+    made = [box(left, top - side, side, side, BLACK)]
+    for row, column in zip(*np.nonzero(white), strict=True):
         made.append(box(left + column * module, top - (row + 1) * module, module, module, WHITE))
     return tuple(made)
-
-
-def marker_bits(marker: int, dictionary: int = cv2.aruco.DICT_4X4_250) -> np.ndarray:
-    """The marker's modules with its black border, (n, n) bool, True is white, row 0 at the top."""
-    codes = cv2.aruco.getPredefinedDictionary(dictionary)
-    side = codes.markerSize + 2
-    return cv2.aruco.generateImageMarker(codes, marker, side, borderBits=1) > 127
 
 
 def _fitted(patches: tuple[Patch, ...], ground: bool) -> tuple[Patch, ...]:

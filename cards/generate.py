@@ -134,11 +134,6 @@ def _may_stand_there(pieces: PieceSet, piece: Piece, placed: Sequence[Piece], ma
 def _holds(pieces: PieceSet, placed: Sequence[Piece], max_ground: int, *, whole: bool) -> bool:
     """Whether the build so far may be built on: few enough on the table, ``whole`` in one part, standing."""
     on_table = sum(bottom(pieces, p) < 0.5 for p in placed)
-    stray = whole and _parts(pieces, placed) > 1
-    return on_table <= max_ground and not stray and stands(pieces, placed, MIN_TILT_DEG)
-
-
-def _parts(pieces: PieceSet, placed: Sequence[Piece]) -> int:
-    """How many structures there are."""
     pairs = ((t.above, t.below) for t in touches(pieces, placed) if t.below is not None)
-    return len(connected_groups(len(placed), pairs))
+    stray = whole and len(connected_groups(len(placed), pairs)) > 1
+    return on_table <= max_ground and not stray and stands(pieces, placed, MIN_TILT_DEG)

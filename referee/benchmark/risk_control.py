@@ -52,12 +52,10 @@ def risk_bound(right: np.ndarray, session: np.ndarray, delta: float) -> float:
         return 1.0
     wrong = int((~right).sum())
     shrink = design_effect(right, session)
-    return max(_upper(wrong / by, n / by, delta) for by in {1.0, shrink})
-
-
-def _upper(wrong: float, n: float, delta: float) -> float:
-    """Clopper and Pearson's upper bound, for fractions too."""
-    return 1.0 if wrong >= n else float(betaincinv(wrong + 1, n - wrong, 1 - delta))
+    if wrong >= n:
+        return 1.0
+    # Clopper and Pearson's upper bound, for fractions too
+    return max(float(betaincinv(wrong / by + 1, (n - wrong) / by, 1 - delta)) for by in {1.0, shrink})
 
 
 def design_effect(right: np.ndarray, session: np.ndarray) -> float:

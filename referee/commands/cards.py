@@ -54,7 +54,9 @@ def check(deck: str, pieces: str, misplaced: float, pictures: Path) -> None:
         click.echo(_line(row))
     refused = [row for row in found if row.faults]
     for row in refused:
-        click.echo(f"picture of {row.card.id}: {_picture(row, piece_set, pictures)}")
+        blamed = row.stand.weakest if row.stand else ()
+        path = _save(pictures / f"{row.card.id}.png", faults_png(row.card, piece_set, row.faults, blamed))
+        click.echo(f"picture of {row.card.id}: {path}")
     click.echo(f"{len(found) - len(refused)} of {len(found)} cards can be built and stand")
     if refused:
         sys.exit(1)
@@ -85,11 +87,6 @@ def _line(row: CardCheck) -> str:
     return (
         f"{head}  stands, tilt margin {row.stand.tilt_deg:4.1f} degrees, difficulty {row.difficulty.total:4.1f}{worth}"
     )
-
-
-def _picture(row: CardCheck, piece_set: PieceSet, folder: Path) -> Path:
-    blamed = row.stand.weakest if row.stand else ()
-    return _save(folder / f"{row.card.id}.png", faults_png(row.card, piece_set, row.faults, blamed))
 
 
 def _save(path: Path, picture: np.ndarray) -> Path:

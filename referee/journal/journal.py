@@ -120,7 +120,8 @@ class Journal:
         with self._writing() as connection:
             database.exclusive_transaction(connection)  # other tables may start at this moment: look again
             _META.create_all(connection)
-            _adopt(connection)
+            for match_id in _unlisted(connection):  # in a store without the table ``matches``: by what their ids say
+                _register(connection, match_id, _table_in(match_id))
         if missing and is_file:
             sync(file.absolute().parent)  # the name of a new file reaches the disk too
 
@@ -307,12 +308,6 @@ def _unlisted(connection: sa.Connection, every: bool = False) -> list[str]:
     query = sa.select(HEADS.c.match_id) if every else sa.select(HEADS.c.match_id).where(~listed)
     found = connection.execute(query)  # at once: others begin matches meanwhile
     return sorted((row[0] for row in found), key=_when)
-
-
-def _adopt(connection: sa.Connection) -> None:
-    """Give matches of a store without the table ``matches`` their place in it, by what their ids say."""
-    for match_id in _unlisted(connection):
-        _register(connection, match_id, _table_in(match_id))
 
 
 def _table_in(match_id: str) -> str:

@@ -12,15 +12,12 @@ Table = tuple[Sequence[str], Sequence[Sequence[object]]]
 """A head and rows."""
 
 
-def inert_cell(cell: object) -> object:
-    """The cell, quoted where a spreadsheet would take it for a formula."""
-    return f"'{cell}" if isinstance(cell, str) and cell[:1] in ("=", "+", "-", "@", "\t", "\r") else cell
-
-
 def csv_text(head: Sequence[str], rows: Iterable[Iterable[object]]) -> str:
     """A head and rows; cells that a spreadsheet would take for a formula are quoted."""
     out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows([inert_cell(cell) for cell in row] for row in (head, *rows))
+    formula = ("=", "+", "-", "@", "\t", "\r")
+    inert = ([f"'{c}" if isinstance(c, str) and c.startswith(formula) else c for c in row] for row in (head, *rows))
+    csv.writer(out, lineterminator="\n").writerows(inert)
     return out.getvalue()
 
 

@@ -421,7 +421,9 @@ def read_summary(folder: Path) -> AttemptSummary | None:
             rows, readable = [], False
         # '?' for halves of letters, which neither a page nor a database takes
         meta, reviews = json.loads(json.dumps([attempt.meta, rows], ensure_ascii=False).encode("utf-8", "replace"))
-        verdicts = tuple((z, v["verdict"], _sure(v)) for z, v in sorted((meta.get("verdicts") or {}).items()))
+        rulings = sorted((meta.get("verdicts") or {}).items())
+        sure = {zone: float(row.get("confidence", 0)) for zone, row in rulings}
+        verdicts = tuple((z, row["verdict"], sure[z] if math.isfinite(sure[z]) else 0.0) for z, row in rulings)
         why, duel = tuple(folders.contest_reasons(meta, reviews)), meta.get("duel")
         return AttemptSummary(
             card=str(meta["card"] or "?"),
@@ -444,7 +446,3 @@ def read_summary(folder: Path) -> AttemptSummary | None:
             duel=duel if isinstance(duel, int) and abs(duel) < 1 << 31 else None,
         )
     return None
-
-
-def _sure(row: Mapping[str, Any]) -> float:
-    return sure if math.isfinite(sure := float(row.get("confidence", 0))) else 0.0

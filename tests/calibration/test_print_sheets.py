@@ -1,5 +1,7 @@
 """The PDF sheets, rasterised at 150 dpi: markers read back, sizes hold to 0.3 mm."""
 
+from pathlib import Path
+
 import cv2
 import numpy as np
 import pypdfium2
@@ -201,6 +203,26 @@ def test_how_many_pages_and_sheets_it_takes_is_told_before_printing(words, told,
     result = CliRunner().invoke(print_, [words, "-o", str(file)], catch_exceptions=False)
     assert result.output.startswith(f"{file}: {told}")
     assert int(told.split()[0]) == len(list(pypdfium2.PdfDocument(file.read_bytes())))
+
+
+@pytest.mark.parametrize(
+    ("words", "other", "name"),
+    [
+        (["scores"], ["--lang", "de"], "scores.html"),
+        (["mats"], ["--zones", "C"], "mats.pdf"),
+        (["game", "plans"], [], "plans.pdf"),
+    ],
+)
+def test_a_print_never_replaces_a_file_of_other_content_unless_told_to(words, other, name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path(name).write_text("mine")
+    told = CliRunner().invoke(print_, words)
+    assert str(told.exception) == f"{name} is there and holds something else: -o another name, or --force"
+    assert Path(name).read_text() == "mine"
+    for more in (["--force"], []):  # the same again replaces nothing
+        assert CliRunner().invoke(print_, [*words, *more], catch_exceptions=False).exit_code == 0
+    if other:
+        assert "--force" in str(CliRunner().invoke(print_, [*words, *other]).exception)
 
 
 @pytest.mark.parametrize("lang", ["en", "de"])

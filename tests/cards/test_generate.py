@@ -41,7 +41,7 @@ def test_organ_pipes_fall_from_left_to_right(count):
         (HeightCard("H", 1, 12), "12 pieces"),
         (ShapesCard("S", 1, (("cube", 3),)), "asks for"),
         pytest.param(
-            ShapesCard("S", 1, (("triangle", 2), ("crescent", 1))), "no single structure", marks=pytest.mark.slow
+            ShapesCard("S", 1, (("triangle", 2), ("crescent", 1))), "no structure was found", marks=pytest.mark.slow
         ),  # three roofs
     ],
 )

@@ -110,10 +110,10 @@ def test_refusals_and_reasons_are_never_written_as_text(error):
         ("limit", {"passed": 3.14159, "limit": 60.0}, "3.1 s have passed, the limit is 60 s",
          "3,1 s sind vergangen, die Grenze ist 60 s"),
         ("zone", {"zone": "C"}, "no zone 'C' plays: A or B", "Es spielt keine Matte 'C': A oder B"),
-        ("floating", {"piece": {"color": "blue", "shape": "cube", "x": 14.0}}, "blue cube at 14 rests on nothing",
-         "Würfel, blau, bei 14 liegt auf nichts"),
-        ("floating", {"piece": {"color": "blue", "shape": "cube", "x": 14.5}}, "blue cube at 14.5 rests on nothing",
-         "Würfel, blau, bei 14,5 liegt auf nichts"),
+        ("floating", {"piece": {"color": "blue", "shape": "cube", "x": 14.0}}, "blue cube at 14 mm rests on nothing",
+         "Würfel, blau, bei 14 mm liegt auf nichts"),
+        ("floating", {"piece": {"color": "blue", "shape": "cube", "x": 14.5}}, "blue cube at 14.5 mm rests on nothing",
+         "Würfel, blau, bei 14,5 mm liegt auf nichts"),
         ("game.chip_small", {"n": 1}, "1 storey was added: the chip must be at least 1",
          "1 Stockwerk kam dazu: der Chip muss mindestens 1 sein"),
         ("game.no_card", {"whose": "Ann", "card": "hammer"}, "Ann has no card hammer",
@@ -123,8 +123,9 @@ def test_refusals_and_reasons_are_never_written_as_text(error):
         ("not_saved", {"rest": [sentence("falls"), "what else"]}, "not saved: it falls; what else",
          "nicht gespeichert: es fällt um; what else"),
         ("unseen_colour", {"colors": ["blue", "red"], "sight": {"code": "as_card", "text": "the card is built"}},
-         "blue and red can stand there unseen, and not all of it is accounted for; at first sight the card is built",
-         "blau, rot kann dort ungesehen stehen, und nicht alles davon ist gefunden; "
+         "blue and red can stand there unseen, and not all pieces of that colour are accounted for; "
+         "at first sight the card is built",
+         "blau, rot kann dort ungesehen stehen, und nicht alle Teile dieser Farbe sind gefunden; "
          "auf den ersten Blick: die Karte ist gebaut"),
     ],
 )  # fmt: skip

@@ -155,7 +155,10 @@ def test_what_stands_is_given_back_with_its_margin_and_its_contacts():
 def test_every_fault_is_said_in_words_with_the_piece_and_its_place():
     two = "blue cube 0 front @ 0.5 0 15; red cylinder 0 front @ 10 0 22.5; blue cube 0 front @ 90 0 80"
     found = standing(two)
-    assert found.faults == ("red cylinder at 10 and blue cube at 0.5 overlap", "blue cube at 90 rests on nothing")
+    assert found.faults == (
+        "red cylinder at 10 mm and blue cube at 0.5 mm overlap",
+        "blue cube at 90 mm rests on nothing",
+    )
     assert (found.tilt_deg, found.weakest) == (0.0, (2,))
     falls = standing("blue cube 0 front @ 0 0 15; green rectangle 0 front @ 20 0 42.5")
     assert (falls.faults, falls.tilt_deg, falls.weakest) == (("it falls",), 0.0, ())
@@ -163,8 +166,8 @@ def test_every_fault_is_said_in_words_with_the_piece_and_its_place():
     assert tip.faults == ("it falls when it leans by 0.0 degrees",) and tip.tilt_deg == pytest.approx(0.0, abs=1e-6)
     weak = standing("blue cube 0 front @ 0 0 15; green rectangle 0 front @ 13.5 0 42.5")
     assert weak.weakest == (0, 1) and weak.faults == (
-        "it falls when the blue cube at 0 is 2 mm off",
-        "it falls when the green rectangle at 13.5 is 2 mm off",
+        "it falls when the blue cube at 0 mm is 2 mm off",
+        "it falls when the green rectangle at 13.5 mm is 2 mm off",
     )
 
 

@@ -43,7 +43,7 @@ def test_the_referee_may_go_on_without_and_is_asked_once(table):
 
 def test_a_house_that_does_not_ask_plays_at_once(table):
     t = table()
-    with pytest.raises(IllegalCommand, match="nothing waits for signatures"):
+    with pytest.raises(IllegalCommand, match="no set-up is waiting for signatures"):
         t.do(GoUnsigned("Ref"))
     assert t.do(DrawCard()).phase == "card_drawn"
 

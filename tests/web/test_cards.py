@@ -115,7 +115,7 @@ def test_the_programs_own_deck_is_not_shadowed(client, session):
 @pytest.mark.parametrize(
     ("row", "words"),
     [
-        ({"kind": "shapes", "shapes": {"triangle": 2}}, "no single structure found"),
+        ({"kind": "shapes", "shapes": {"triangle": 2}}, "no structure was found"),
         ({"kind": "height", "count": 3, "max_ground_contacts": 9}, "it lets 9 pieces touch the table"),
     ],
 )
