@@ -10,7 +10,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from browser import PHONE, PROJECTOR, expect, serious
+from browser import MOVING, PHONE, PROJECTOR, expect, not_reached_by_tab, serious
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -255,7 +255,10 @@ def test_the_halls_pages_are_accessible_live_and_work_by_keys(tmp_path, browser,
                 assert serious(page) == [], (path, scheme)
                 assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), (path, size)
             context.close()
-        page = browser.new_page()
+        page = browser.new_context(reduced_motion="reduce", locale="en-GB").new_page()
+        for path in PAGES if form == "swiss" else ():
+            page.goto(server.url.rstrip("/") + path)
+            assert (page.evaluate(MOVING), *not_reached_by_tab(page)) == ([], [], set()), path
         page.goto(server.url)
         made.steps(40)
         expect(page.locator("[data-part=head]")).to_contain_text(made.hall.director.state.name)
