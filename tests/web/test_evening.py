@@ -10,13 +10,14 @@ import pytest
 from fake_session import FakeSession
 from scenes import PLAYERS, building, contested, fell, finished, overruled, right, started, undecided, voided, wrong
 
+from cards.sentences import table
 from referee.core import seed_hash
 from referee.match.commands import DrawCard, HumanRuling, NextDuel, OpenReview, Ready, RenamePlayer, Undo
 from referee.match.duel import stop_time
 from referee.web import board_views, console_views, views
 from referee.web.app import create_app
 from referee.web.evening import EveningStore
-from referee.web.i18n.texts import translate
+from referee.web.i18n.texts import LANGUAGES, catalogue, translate
 from referee.web.pages.evening import qr_svg
 
 
@@ -97,6 +98,13 @@ def test_what_the_camera_cannot_tell_the_referee_decides_and_why_is_one_short_se
     session.press("A")
     session.see("A", "undecided", 0.55, [("two_readings", "the picture fits two builds about equally well: …")])
     assert verdict_line(app) == "The referee decides Ben's build: the picture fits two different builds"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_short_form_of_a_reason_stands_for_a_longer_one_and_fits_on_a_line(language):
+    brief = {key[12:]: text for key, text in catalogue(language).items() if key.startswith("board.brief.")}
+    long = table(language)
+    assert "press_unseen" in brief and {code for code in brief if len(brief[code]) >= min(50, len(long[code]))} == set()
 
 
 def test_the_ruling_is_stamped_on_the_picture_once_it_stands(app, session):
@@ -272,6 +280,7 @@ def test_the_closest_stop_is_the_one_with_the_least_time_between_both_presses(ap
     assert close["seconds"] == pytest.approx(0.1, abs=0.05)
     session.command(NextDuel())
     assert "<h2>Closest Stop</h2>" in app.test_client().get("/").text
+    assert "Closest Stop:" in app.test_client().get("/results").text
 
 
 def test_what_is_heard_comes_once_and_after_a_correction_only_what_it_changed(session):

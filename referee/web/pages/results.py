@@ -47,7 +47,8 @@ def blueprint(session: Session) -> flask.Blueprint:
     def results() -> str:
         match = _shown(session)
         more = {"rows": board_views.ended_duels(match), "best_times": board_views.best_times(match)} if match else {}
-        return flask.render_template("results.html", match=match, **more)
+        closest = board_views.closest_stop(match) if match else None
+        return flask.render_template("results.html", match=match, closest=closest, **more)
 
     @pages.get("/results.csv")
     @public
