@@ -7,6 +7,7 @@ import re
 
 import practising
 import pytest
+from browser import PHONE
 from playwright.sync_api import expect
 from practising import Practice
 
@@ -153,7 +154,7 @@ def test_a_practice_in_a_browser_by_keys(browser, server, practice, pictures):
 
 @pytest.mark.slow
 def test_refused_sound_and_speech_hold_practice_up_nowhere(browser, server, practice, pictures):
-    context = browser.new_context(locale="de-DE")
+    context = browser.new_context(locale="de-DE", viewport=PHONE)
     page = context.new_page()
     page.add_init_script(
         "HTMLMediaElement.prototype.play = () => Promise.reject(new DOMException('no', 'NotAllowedError'));"
@@ -164,6 +165,8 @@ def test_refused_sound_and_speech_hold_practice_up_nowhere(browser, server, prac
     page.goto(f"{server.url}practice")
     practice.begin("Ann")
     expect(page.locator(".stage")).to_contain_text("Feld abräumen")
+    expect(page.locator(".begin[open]")).to_have_count(0)  # on a phone the card comes first
+    assert page.evaluate("document.querySelector('.stage').offsetTop < document.querySelector('.begin').offsetTop")
     practice.go()
     expect(page.locator(".target.large")).to_be_visible()
     practice.built("A", 7.5)

@@ -22,6 +22,13 @@
     const button = [...document.querySelectorAll("[data-practice]")].find((b) => b.getAttribute("aria-keyshortcuts") === key);
     if (button) { e.preventDefault(); send(button.dataset.practice); }
   });
-  document.addEventListener("part", (e) => { if (e.detail === "players") show(); });
+  const practising = () => Boolean(document.querySelector("[data-steps]"));
+  let before = practising();
+  document.addEventListener("part", (e) => {
+    if (e.detail !== "players") return;
+    show();
+    if (practising() && !before) document.querySelector(".begin").open = false; // who practises is settled
+    before = practising();
+  });
   show();
 })();
