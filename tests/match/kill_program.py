@@ -38,9 +38,6 @@ from referee.match.evolve import fold
 for module in pkgutil.iter_modules(referee.web.__path__):  # loaded late by the program: once, here
     importlib.import_module(f"referee.web.{module.name}")
 
-PLAY_S = 0.4
-"""Lives last at most this much longer than the program takes to start."""
-
 GONE = (OSError, http.client.HTTPException, ValueError)
 """What a client meets when the program dies under it."""
 
@@ -121,27 +118,31 @@ def started(folder: Path) -> tuple[int, object]:
         os._exit(3)
 
 
-def life(folder: Path, lasts_s: float, dice: random.Random, kept: list[dict]) -> str:
-    """One life, killed after that long; adds what was acknowledged to ``kept``. Gives its output."""
+def life(folder: Path, lasts_s: float, once_served: bool, dice: random.Random, kept: list[dict]) -> str:
+    """One life, killed so long after its start or, ``once_served``, after it serves; adds what was acknowledged to
+    ``kept``. Gives its output."""
     child, output = started(folder)
     timer = threading.Timer(lasts_s, os.kill, (child, signal.SIGKILL))
-    timer.start()
+    if not once_served:
+        timer.start()
     said = ""
     try:
         for line in output:
             said += line
             if found := re.search(r"127\.0\.0\.1:(\d+)", line):
+                if once_served:
+                    timer.start()
                 client = Client(int(found[1]), dice)
                 while True:
                     kept += client.step()
     except GONE:
         pass
     _, status = os.waitpid(child, 0)
-    timer.join()
     said += output.read()
     output.close()
     if not os.WIFSIGNALED(status):
         raise SystemExit(f"the program ended by itself: {said}")
+    timer.join()
     return said
 
 
@@ -175,12 +176,12 @@ def recorded(folder: Path) -> tuple[set[str], str]:
 
 
 def main(folder: Path, kills: int, seed: int) -> dict:
-    """Kill that often."""
+    """Kill that often: in turn while it starts, and for as long after it serves. (A busy machine does both slowly.)"""
     prepare(folder)
-    longest_s = start_s(folder) + PLAY_S
+    starting_s = start_s(folder)
     dice, kept, phases, phase, strayed = random.Random(seed), [], Counter(), "", []
-    for _ in range(kills):
-        said = life(folder, dice.uniform(0.0, longest_s), dice, kept)
+    for n in range(kills):
+        said = life(folder, dice.uniform(0.0, starting_s), n % 2 > 0, dice, kept)
         went_on = re.search(r"going on with match \S+, phase (\w+)", said)
         if went_on and went_on[1] != phase:
             strayed.append([phase, went_on[1]])
