@@ -4,7 +4,7 @@ It took the place of waitress, which gives every open stream a thread, looks at 
 one of them stirs, and lets a head come in a byte at a time: a thousand viewers, or one with a thousand sockets,
 were too many. Here an event loop holds the connections, and threads only run views:
 
-- ``GuardedConnection`` is uvicorn's HTTP connection with a cap per address and a deadline for requests;
+- ``GuardedConnection``: uvicorn's HTTP connection, with a cap per address (its own is for all together) and deadlines;
 - ``Bridge`` runs the app (WSGI) on a few threads; a stream (``referee.web.streaming.streams``) goes on without one.
 
 uvicorn deprecates its own WSGI middleware for a2wsgi, which was tried in place of ``Bridge``: it gives every body that

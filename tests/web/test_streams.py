@@ -51,7 +51,7 @@ def beats_every(monkeypatch, seconds: float) -> None:
 
 def test_a_viewer_gets_all_parts_first_and_then_only_what_has_changed(server, session):
     session.create_match(["Ann", "Ben", "Cem", "Dia"])
-    with urllib.request.urlopen(f"{server.url}events", timeout=10) as answer:
+    with urllib.request.urlopen(f"{server.url}events", timeout=60) as answer:
         ((kind, first),) = events(answer, 1)
         assert (kind, set(first["parts"])) == ("parts", {"camera", "duel", "stage", "table", "schedule", "evening"})
         session.command(DrawCard())
@@ -62,14 +62,14 @@ def test_a_viewer_gets_all_parts_first_and_then_only_what_has_changed(server, se
 
 def test_a_quiet_line_carries_beats(server, session, monkeypatch):
     beats_every(monkeypatch, 0.2)
-    with urllib.request.urlopen(f"{server.url}events", timeout=10) as answer:
+    with urllib.request.urlopen(f"{server.url}events", timeout=60) as answer:
         kinds = [kind for kind, _ in events(answer, 3)]
     assert kinds == ["parts", "beat", "beat"]
 
 
 def test_beats_of_a_quiet_line_leave_nothing_behind(server, monkeypatch):
     beats_every(monkeypatch, 0.05)
-    with urllib.request.urlopen(f"{server.url}events", timeout=10) as answer:
+    with urllib.request.urlopen(f"{server.url}events", timeout=60) as answer:
         events(answer, 40)
         assert server._bridge.crowd.count() == 1
     wait_until(lambda: server._bridge.crowd.count() == 0)
@@ -89,12 +89,12 @@ def test_the_hidden_card_is_in_nothing_that_the_public_gets_before_the_go(server
 def test_german_and_english_viewers_watch_two_feeds(server, session):
     session.create_match(["Ann", "Ben"])
     for lang, word in (("en", "Standings"), ("de", "Tabelle")):
-        with urllib.request.urlopen(f"{server.url}events?lang={lang}", timeout=10) as answer:
+        with urllib.request.urlopen(f"{server.url}events?lang={lang}", timeout=60) as answer:
             assert word in events(answer, 1)[0][1]["parts"]["table"]
 
 
 def test_a_film_is_a_row_of_pictures(pictures, server):
-    with urllib.request.urlopen(f"{server.url}live/live.mjpg", timeout=10) as answer:
+    with urllib.request.urlopen(f"{server.url}live/live.mjpg", timeout=60) as answer:
         assert answer.headers["Content-Type"] == "multipart/x-mixed-replace; boundary=frame"
         data = b""
         while data.count(b"--frame") < 3:
@@ -106,7 +106,7 @@ def test_viewers_who_hang_up_give_their_place_back(pictures, server, app, monkey
     beats_every(monkeypatch, 0.2)
     open_now = app.extensions["referee.streams"].open_now
     paths = ("events", "live/live.mjpg")
-    lines = [urllib.request.urlopen(f"{server.url}{path}", timeout=10) for path in paths]
+    lines = [urllib.request.urlopen(f"{server.url}{path}", timeout=60) for path in paths]
     wait_until(lambda: open_now() == {"events": 1, "pictures": 1})
     for line in lines:
         line.close()
@@ -117,12 +117,12 @@ def test_when_every_place_is_taken_more_viewers_are_told_to_come_again(session, 
     monkeypatch.setitem(PLACES, "events", Places(1, 1, 1))
     server = serve(create_app(session), "127.0.0.1", 0)
     try:
-        with urllib.request.urlopen(f"{server.url}events", timeout=10):
+        with urllib.request.urlopen(f"{server.url}events", timeout=60):
             with pytest.raises(urllib.error.HTTPError) as refused:
-                urllib.request.urlopen(f"{server.url}events", timeout=10)
+                urllib.request.urlopen(f"{server.url}events", timeout=60)
             assert refused.value.code == 503 and refused.value.headers["Retry-After"] == "5"
             refused.value.close()
-            assert urllib.request.urlopen(server.url, timeout=10).status == 200
+            assert urllib.request.urlopen(server.url, timeout=60).status == 200
     finally:
         server.close()
 
@@ -151,7 +151,7 @@ def test_a_body_larger_than_its_limit_is_cut_off_by_the_server(server):
 
 def test_closing_the_server_ends_open_streams_and_every_thread(session):
     server = serve(create_app(session), "127.0.0.1", 0)
-    with urllib.request.urlopen(f"{server.url}events", timeout=10) as answer:
+    with urllib.request.urlopen(f"{server.url}events", timeout=60) as answer:
         events(answer, 1)
         server.close()
         assert b"event: parts" not in answer.read()
@@ -227,13 +227,13 @@ def test_a_rendering_that_fails_lets_viewers_go_and_the_next_one_starts_anew(ses
 
 def test_who_finds_no_place_gets_the_page_by_asking_again(server, session):
     session.create_match(["Ann", "Ben", "Cem", "Dia"])
-    with urllib.request.urlopen(f"{server.url}snapshot?page=board", timeout=10) as answer:
+    with urllib.request.urlopen(f"{server.url}snapshot?page=board", timeout=60) as answer:
         said, tag = json.load(answer), answer.headers["ETag"]
         assert abs(float(answer.headers["X-Session-Now"]) - session.clock.now_s()) < 5
     assert set(said["parts"]) == {"camera", "duel", "stage", "table", "schedule", "evening"}
     again = urllib.request.Request(f"{server.url}snapshot?page=board", headers={"If-None-Match": tag})
     with pytest.raises(urllib.error.HTTPError) as same:
-        urllib.request.urlopen(again, timeout=10)
+        urllib.request.urlopen(again, timeout=60)
     assert same.value.code == 304 and same.value.read() == b""
     session.command(DrawCard())
     wait_until(lambda: _changed(again))
@@ -241,7 +241,7 @@ def test_who_finds_no_place_gets_the_page_by_asking_again(server, session):
 
 def _changed(request) -> bool:
     try:
-        with urllib.request.urlopen(request, timeout=10) as answer:
+        with urllib.request.urlopen(request, timeout=60) as answer:
             return "Card drawn" in json.load(answer)["parts"]["duel"]
     except urllib.error.HTTPError as same:
         same.close()
@@ -351,7 +351,7 @@ def test_a_head_that_comes_a_byte_at_a_time_is_cut_off(strict_server):
 
 
 def test_an_idle_stream_of_events_outlives_the_deadline_of_heads(strict_server, session):
-    with urllib.request.urlopen(f"{strict_server.url}events", timeout=10) as answer:
+    with urllib.request.urlopen(f"{strict_server.url}events", timeout=60) as answer:
         events(answer, 1)
         time.sleep(1.0)
         session.create_match(["Ann", "Ben"])
@@ -380,10 +380,10 @@ def test_a_video_is_served_whole_and_in_ranges(server, session, app):
         return flask.send_file(path, conditional=True)
 
     file.is_public = True
-    with urllib.request.urlopen(f"{server.url}media/test-file", timeout=10) as answer:
+    with urllib.request.urlopen(f"{server.url}media/test-file", timeout=60) as answer:
         assert answer.read() == body
     part = urllib.request.Request(f"{server.url}media/test-file", headers={"Range": "bytes=300000-800000"})
-    with urllib.request.urlopen(part, timeout=10) as answer:
+    with urllib.request.urlopen(part, timeout=60) as answer:
         assert answer.status == 206 and answer.read() == body[300000:800001]
 
 
