@@ -285,8 +285,9 @@ def test_a_line_to_the_server_that_falls_silent_keeps_nobody_waiting_and_loses_n
             hall.director.command(Enter("Zoe", who="organiser"))
             waits_s.append(time.monotonic() - began)
             asked, slowest_s = len(waits_s) * len(PAGES), max(waits_s)
-            print(f"{asked} pages while the line was silent for {SILENT_S:.0f} s: {slowest_s:.2f} s at most")
             found_out = sum(wait_s >= ANSWER_S for wait_s in waits_s)  # who waits in vain for 0.8 s, on a busy machine
+            late = f"{found_out} later than {ANSWER_S:.0f} s, {slowest_s:.2f} s at most"
+            print(f"{asked} pages while the line was silent for {SILENT_S:.0f} s: {late}")
             assert found_out <= 1 and slowest_s < BUSY_S and sorted(waits_s)[-3] < ANSWER_S
             until(lambda: [a["code"] for a in hall.director.notifier.alarms()] == ["journal"])
             line.silent.clear()
