@@ -112,7 +112,9 @@ game.add_command(cards)
 def list_(data_dir: Path) -> None:
     """The games on record."""
     with locked_game_record(data_dir / "games") as record:
-        for match_id in game_matches(record):
+        if not (matches := game_matches(record)):
+            click.echo("no game is on record")
+        for match_id in matches:
             match = fold(record.events(match_id))
             mark = "SIMULATED " if match.simulated else ""
             state = result_line(match) if match.over else f"open, {len(match.played)} commands"

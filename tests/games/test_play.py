@@ -57,6 +57,7 @@ def test_a_demo_plays_a_whole_game_marked_simulated_and_the_record_tells_it_agai
 
 
 def test_a_demo_of_an_unknown_game_or_with_too_many_players_is_refused_in_one_line(referee, tmp_path):
+    assert run("game", "list", "--data-dir", tmp_path) == "no game is on record\n"
     for arguments, said_so in ((["chess"], "no game 'chess'"), (["city_towers", "--players", "7"], "from 2 to 4")):
         done = referee("demo", "--game", *arguments, "--data-dir", tmp_path)
         assert done.returncode == 2 and said_so in done.stderr and "Traceback" not in done.stderr
