@@ -58,12 +58,10 @@ class StopJudging:
         self._count = 0
 
     def shown(self, state: MatchState) -> dict:
-        """Which pictures belong to the duel's verdict: number and addresses; empty without one."""
-        drawn = self._session.previews.shown(state).get(state.duel.number)
-        number = self._judged.get((state.match_id, state.duel.number)) or (drawn or {}).get("number")
-        if drawn and drawn["number"] == number:
-            return drawn
-        return {"number": number, "overlay": f"/media/overlay/{number}.jpg", "builds": {}} if number else {}
+        """Number and addresses of the pictures of the duel's latest verdict; empty until they are drawn."""
+        drawn = self._session.previews.shown(state).get(state.duel.number, {})
+        number = self._judged.get((state.match_id, state.duel.number))
+        return drawn if number in (None, drawn.get("number")) else {}
 
     def rest(self) -> None:
         """No Stop waits for its verdict."""
