@@ -97,6 +97,8 @@ def test_standings_that_do_not_fit_turn_pages_until_all_were_shown_whole(browser
         page.hover(".standings")
         page.clock.run_for(1000)
         assert len(page.eval_on_selector_all(".standings tbody tr", SHOWN)) == everybody
+        page.clock.run_for(30_000)  # the pointer was left there
+        assert len(page.eval_on_selector_all(".standings tbody tr", SHOWN)) < everybody
 
 
 if __name__ == "__main__":

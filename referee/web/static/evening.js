@@ -98,12 +98,16 @@
     }
     return sheets;
   };
+  const POINTS_MS = 20000; // so long a pointer that rests there holds a list up; nobody may be at the computer
+  let pointed = 0;
+  addEventListener("pointermove", () => { pointed = Date.now(); });
+  const read_by_hand = (box) => box.matches(":focus-within") || (box.matches(":hover") && Date.now() - pointed < POINTS_MS);
   const turn_pages = (box) => {
     const rows = [...box.querySelectorAll(box.dataset.pages)], mark = box.querySelector(".page");
     rows.forEach((row) => { row.hidden = false; });
     box.style.minHeight = "";
     if (mark) mark.textContent = "";
-    if (!wide.matches || box.scrollHeight <= box.clientHeight || box.matches(":hover, :focus-within")) return;
+    if (!wide.matches || box.scrollHeight <= box.clientHeight || read_by_hand(box)) return;
     box.scrollTop = 0;
     const shown = rows.filter((row) => bottom(row) > top(row)), padding = parseFloat(getComputedStyle(box).paddingBottom) + 2;
     if (!shown.length) return;
