@@ -11,6 +11,9 @@ from cards.scene import BLACK, WHITE, Patch, Rgb, box, mixed, patch, placed
 SHADES = 14
 """Strips that a round or sloping face is painted in."""
 
+DASH_MM, DASH_LINE_MM = 3.0, 0.6
+"""Length of the dashes, and of the gaps between them, that a hidden arch is drawn in; and their width."""
+
 
 def piece_patches(shape: Shape, pose: Pose, color: Rgb, line_mm: float = 0.35) -> tuple[Patch, ...]:
     """A posed piece as the player sees it, mm, centred on its box.
@@ -78,9 +81,27 @@ def _slope_light(shape: Shape, pose: Pose) -> Callable[[float], float]:
     return lambda t: 0.2 - 0.8 * abs(t - 0.5)
 
 
-def build_patches(placed_pieces: Iterable[Piece], pieces: PieceSet) -> tuple[Patch, ...]:
-    """Placed pieces in the elevation the player sees; the farther are painted first."""
+def hidden_arch(shape: Shape, pose: Pose, color: Rgb) -> tuple[Patch, ...]:
+    """The arch of a piece that turns another face to the player, dashed and as wide as that face has room for.
+
+    Nothing for a piece whose arch shows, or that has none.
+    """
+    if not shape.opening or pose.facing == "front":
+        return ()
+    (seen_x, _, seen_z), (wide, _, high) = shape.size(pose), shape.size(Pose(pose.rotation))
+    radius = shape.opening / 2
+    ends = np.linspace(0, np.pi, 2 * round(np.pi * radius / (2 * DASH_MM)) + 2)
+    arch = (radius * np.exp(1j * ends) - 0.5j * shape.height) * np.exp(1j * np.radians(pose.rotation))
+    points = list(zip((arch.real * seen_x / wide).tolist(), (arch.imag * seen_z / high).tolist(), strict=True))
+    dashes = tuple(zip(points[::2], points[1::2], strict=True))
+    return (Patch(dashes, None, mixed(color, BLACK, 0.6), DASH_LINE_MM),)
+
+
+def build_patches(placed_pieces: Iterable[Piece], pieces: PieceSet, *, arches: bool = False) -> tuple[Patch, ...]:
+    """Placed pieces in the elevation the player sees; the farther are painted first; ``arches`` also where hidden."""
     made: list[Patch] = []
     for p in sorted(placed_pieces, key=lambda p: -p.y):
-        made += placed(piece_patches(shape_of(pieces, p), p.pose, pieces.rgb(p.color)), 1.0, p.x, p.z)
+        shape, color = shape_of(pieces, p), pieces.rgb(p.color)
+        patches = piece_patches(shape, p.pose, color) + (hidden_arch(shape, p.pose, color) if arches else ())
+        made += placed(patches, 1.0, p.x, p.z)
     return tuple(made)

@@ -73,12 +73,16 @@ class LayoutCard(Card):
     """Exactly these pieces, placed and turned as shown; ``pieces`` stand at y = 0, yaw = 0."""
 
     pieces: Annotated[tuple[Piece, ...], converted_from(_Rows, _pieces)]
+    hidden_arches: bool = False
+    """Whether an arch that its piece turns away from the player is drawn dashed."""
+
     kind = "layout"
 
     def to_json(self) -> dict[str, Any]:
         """The contract's form: of each piece its place in x and z."""
         rows = [{"shape": p.shape, "color": p.color, **vars(p.pose), "x": p.x, "z": p.z} for p in self.pieces]
-        return super().to_json() | {"pieces": rows}
+        made = super().to_json() | {"pieces": rows}
+        return made if self.hidden_arches else {key: made[key] for key in made if key != "hidden_arches"}
 
     @cached_property
     def asked(self) -> Counter[Kind]:
@@ -92,7 +96,7 @@ class LayoutCard(Card):
 
     def picture(self, pieces: PieceSet) -> tuple[Patch, ...]:
         """The build that is shown."""
-        return build_patches(self.pieces, pieces)
+        return build_patches(self.pieces, pieces, arches=self.hidden_arches)
 
     def proved_example(
         self, pieces: PieceSet, seed: int = 0, proofs: Proofs | None = None

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from referee.commands.named_files import DECK_HELP, DeckFile
 from referee.commands.options import argument, option, takes_options
 from referee.commands.progress import Bar
 from referee.journal.chain import Entry
@@ -47,6 +48,7 @@ UNVOUCHED = 3
 """Exit status of ``verify`` where every attempt is consistent in itself and nothing outside vouches for one."""
 
 FILE = click.Path(exists=True, dir_okay=False, resolve_path=True)
+DECK = DeckFile(exists=True, dir_okay=False, resolve_path=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +56,7 @@ class Rejudging:
     """What ``rejudge`` may be asked for."""
 
     attempts: tuple[str, ...] = argument(nargs=-1, required=True)
-    deck: str | None = option(type=FILE, help="Judge against this deck's cards of the same ids.")
+    deck: str | None = option(type=DECK, help="Judge against this deck's cards of the same ids.")
     rules: str | None = option(type=FILE, help="Award by these house rules (house_rules.toml).")
     palette: str | None = option(type=FILE, help="See colours by this palette instead of the recorded one.")
     look: bool | None = option(
@@ -182,7 +184,7 @@ class Importing:
     go: float | None = option(type=float, metavar="SECONDS", help="Video time of the go (default 0).")
     zone: str | None = option(help="Zone whose player called Stop.")
     players: tuple[str, ...] = option("--player", multiple=True, metavar="ZONE=NAME")
-    deck: str | None = option(type=FILE)
+    deck: str | None = option(type=DECK, help=DECK_HELP)
     pieces: str | None = option(type=FILE)
     camera: str | None = option(type=FILE)
     palette: str | None = option(type=FILE)

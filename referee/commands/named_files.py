@@ -3,12 +3,13 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import click
 
-from cards.deck import BUILTIN_DECKS, Deck, load_deck
+from cards.deck import BUILTIN_DECKS, Deck, builtin_deck_names, load_deck
 from cards.errors import RefereeError
-from cards.pieces import PieceSet, builtin_piece_set, load_piece_set
+from cards.pieces import BUILTIN_SETS, PieceSet, load_piece_set
 
 PIECES = click.option(
     "--pieces",
@@ -16,6 +17,8 @@ PIECES = click.option(
     show_default=True,
     help="A piece set: a pieces.json, or the name of one that ships with the program.",
 )
+
+DECK_HELP = f"The deck: a deck.json, or one that ships with the program: {', '.join(builtin_deck_names())}."
 
 
 @contextmanager
@@ -29,13 +32,21 @@ def writing(path: Path) -> Iterator[None]:
 
 def named_piece_set(text: str) -> PieceSet:
     """A piece set from a file, or by the name of a built-in one. Raises BadPieceSet."""
-    return builtin_piece_set(text) if _is_name(text) else load_piece_set(text)
+    return load_piece_set(_file(text, BUILTIN_SETS))
 
 
 def named_deck(text: str, pieces: PieceSet | None = None) -> Deck:
     """A deck from a file, or by the name of a built-in one. Raises BadCard."""
-    return load_deck(BUILTIN_DECKS / f"{text}.json" if _is_name(text) else text, pieces)
+    return load_deck(_file(text, BUILTIN_DECKS), pieces)
 
 
-def _is_name(text: str) -> bool:
-    return not Path(text).suffix and not Path(text).exists()
+class DeckFile(click.Path):
+    """A deck's file, or the name of a built-in one."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return super().convert(_file(value, BUILTIN_DECKS), param, ctx)
+
+
+def _file(text: str, shipped: Path) -> Path:
+    named = shipped / f"{text}.json"
+    return named if named.exists() and not Path(text).is_file() else Path(text)

@@ -11,11 +11,12 @@ import numpy as np
 from calibration.camera import camera_text, load_camera
 from calibration.palette import load_palette
 from cards.card import Card
-from cards.deck import Deck, builtin_deck, load_deck
+from cards.deck import Deck, builtin_deck
 from cards.pieces import PieceSet, builtin_piece_set, load_piece_set
 from cards.sentences import sentence
 from referee.commands import serving
 from referee.commands.demo_options import DemoOptions
+from referee.commands.named_files import DECK_HELP, named_deck
 from referee.commands.options import names_in, option, simulated_players, takes_options
 from referee.commands.scoreline import ScoreLines
 from referee.commands.serving import PATH, DashboardOptions
@@ -58,7 +59,7 @@ class TableOptions(DashboardOptions):
         help="Serial port, pattern, auto, or none; the middle two follow a box to another port.",
     )
     box_id: str | None = option("--id", help="Insist on the button box of this name.")
-    deck_file: Path | None = option("--deck", type=PATH, help="deck.json; default: the built-in deck.")
+    deck: str = option(default="challenge80", help=DECK_HELP)
     pieces_file: Path | None = option("--pieces", type=PATH, help="pieces.json; default: the challenge set.")
     camera_file: Path | None = option(type=PATH, help="camera.yaml of a calibrated lens.")
     palette_file: Path | None = option("--palette", type=PATH, help="palette.json of the pieces' colours.")
@@ -104,7 +105,7 @@ def at_table(
     """A session with real devices until it is interrupted; ``begin`` is called once all runs, ``players`` is as for
     ``running_session``, ``first`` the page that a browser opens."""
     pieces = load_piece_set(asked.pieces_file) if asked.pieces_file else builtin_piece_set()
-    deck = load_deck(asked.deck_file, pieces) if asked.deck_file else builtin_deck()
+    deck = named_deck(asked.deck, pieces)
     lens = load_camera(asked.camera_file) if asked.camera_file else None
     palette = load_palette(asked.palette_file, pieces) if asked.palette_file else None
     rules, clock = load_rules(asked.rules_file) if asked.rules_file else AT_A_TABLE, SystemClock()

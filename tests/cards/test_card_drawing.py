@@ -9,8 +9,9 @@ import pytest
 
 from cards.deck import builtin_deck
 from cards.drawing import CARD_MM, card_png, card_svg, target_png, target_svg
-from cards.elevation import elevation
+from cards.elevation import elevation, hidden_arch
 from cards.pieces import Pose, builtin_piece_set
+from cards.scene import bounds
 
 PIECES = builtin_piece_set()
 DECK = builtin_deck()
@@ -58,6 +59,27 @@ def test_svg_is_well_formed_and_in_millimetres(card):
 def test_elevation_has_the_size_the_player_sees(shape, pose, size):
     outline = elevation(PIECES.shapes[shape], pose)
     assert np.ptp(outline, axis=0) == pytest.approx(size, abs=0.1)
+
+
+@pytest.mark.parametrize(
+    ("shape", "pose", "width", "height"),
+    [
+        ("bridge", Pose(0, "top"), 30, 15),  # as wide as it is
+        ("crescent", Pose(0, "top"), 20, 12),  # the face that shows is 30 high, the piece 25
+        ("bridge", Pose(0, "side"), 15, 15),  # half as wide: the face that shows is
+    ],
+)
+def test_a_hidden_arch_is_dashed_within_the_face_that_shows(shape, pose, width, height):
+    (dashes,) = hidden_arch(PIECES.shapes[shape], pose, (238, 125, 26))
+    x0, y0, x1, y1 = bounds([dashes])
+    assert (x1 - x0, y1 - y0) == pytest.approx((width, height), abs=0.6) and x0 == pytest.approx(-x1)
+    assert y0 == pytest.approx(-PIECES.shapes[shape].size(pose)[2] / 2)
+    assert all(len(dash) == 2 for dash in dashes.contours) and len(dashes.contours) >= 4
+    assert (
+        hidden_arch(PIECES.shapes[shape], Pose(0), (0, 0, 0))
+        == hidden_arch(PIECES.shapes["cube"], pose, (0, 0, 0))
+        == ()
+    )
 
 
 def test_the_id_stands_in_the_lower_left_corner_for_whoever_names_the_card():

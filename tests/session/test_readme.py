@@ -33,6 +33,10 @@ IN_TEST = {
     "referee run --camera 0 --box none --players Ann,Ben,Cem,Dia": (
         "referee run --camera film.avi --box none --players Ann,Ben,Cem,Dia --no-browser --port 0"
     ),
+    "referee run --camera 0 --deck challenge80b": (
+        "referee run --camera film.avi --deck challenge80b --no-browser --port 0"
+    ),
+    "referee practice --camera 0": "referee practice --camera film.avi --no-browser --port 0",
     "referee run --camera 0 --box auto": "referee run --camera film.avi --box auto --no-browser --port 0",
     "referee run --rules house_rules.toml": (
         "referee run --rules house_rules.toml --camera film.avi --no-browser --port 0"
@@ -61,7 +65,7 @@ def commands():
     text = "\n".join([README, *((ROOT / page).read_text(encoding="utf-8") for page in dict.fromkeys(PAGES))])
     blocks = re.findall(r"^ *```sh\n(.*?)^ *```", text, re.M | re.S)
     lines = [line.split("#")[0].strip() for block in blocks for line in block.splitlines()]
-    inline = re.findall(r"`(referee run --rules [^`]+)`", text)
+    inline = re.findall(r"`(referee (?:run --rules|practice) [^`]+)`", text)
     found = [part.removeprefix(".venv/bin/") for line in lines for part in line.split(" && ") if part]
     return [c for c in found if c.startswith("referee")] + inline
 
@@ -112,8 +116,8 @@ def _run(command, cwd):
         [*REFEREE, *shlex.split(command)[1:]], cwd=cwd, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     )
     try:
-        if command.startswith(("referee run", "referee tournament run", "referee attempts show")):
-            said = next(line for line in process.stdout if re.search(r"\b(board|hall|attempts):", line))
+        if command.startswith(("referee run", "referee practice", "referee tournament run", "referee attempts show")):
+            said = next(line for line in process.stdout if re.search(r"\b(board|hall|attempts|practice):", line))
             process.send_signal(signal.SIGINT)
             return process.wait(300), said
         return _finished(process)

@@ -5,7 +5,7 @@ card is worth is answered here, by the same functions that ``referee cards check
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache, wraps
 from pathlib import Path
@@ -46,16 +46,18 @@ class Shelf:
         self.decks, self.sets = (Path(session.data_dir) / kind for kind in ("decks", "piece_sets"))
 
     def names(self) -> list[str]:
-        """The running deck first, then those kept."""
+        """The running deck first, then those that ship with the program, then those kept."""
         kept = sorted(p.stem for p in self.decks.glob("*.json"))
-        return [self.session.deck.name, *(n for n in kept if n != self.session.deck.name)]
+        return list(dict.fromkeys([self.session.deck.name, *builtin_deck_names(), *kept]))
 
     def deck(self, name: str) -> Deck:
-        """A kept deck, or the running one. Raises BadCard for a name that is neither."""
+        """A kept deck, the running one or one that ships. Raises BadCard for a name that is none of them."""
         if NAME.fullmatch(name) and (path := self.decks / f"{name}.json").exists():
             return load_deck(path)
         if name == self.session.deck.name:
             return self.session.deck
+        if name in builtin_deck_names():
+            return builtin_deck(name)
         raise BadCard(sentence("no_deck", name=name))
 
     def keep(self, made: Deck | PieceSet) -> None:
@@ -175,10 +177,6 @@ def _answered(view: Callable) -> Callable:
     return answer
 
 
-def _said(faults: Iterable[str]) -> list[str]:
-    return [fault_text(fault) for fault in faults]
-
-
 def _asked() -> Mapping[str, Any]:
     data = json_object()
     if data is None:
@@ -221,7 +219,7 @@ def _editor(pages: flask.Blueprint, session: Session, shelf: Shelf) -> None:
         asked = _asked()
         thorough = bool(asked.get("thorough"))
         found = look(session.piece_set, asked.get("pieces"), thorough=thorough)
-        return flask.jsonify(found | {"faults": _said(found["faults"])})
+        return flask.jsonify(found | {"faults": list(map(fault_text, found["faults"]))})
 
     @pages.post("/propose")
     @_answered
@@ -269,9 +267,8 @@ def _decks(pages: flask.Blueprint, session: Session, shelf: Shelf) -> None:
     @_answered
     def check(name: str) -> flask.Response:
         rows = [check_card(c, session.piece_set) for c in shelf.deck(name).cards if c.shown]
-        return flask.jsonify(
-            [{"id": r.card.id, "faults": _said(r.faults), "value": r.card.value, "worth": r.worth} for r in rows]
-        )
+        told = [(r.card, [fault_text(fault) for fault in r.faults], r.worth) for r in rows]
+        return flask.jsonify([{"id": c.id, "faults": f, "value": c.value, "worth": worth} for c, f, worth in told])
 
     @pages.get("/deck/<name>/cards.pdf")
     @_answered
