@@ -7,7 +7,6 @@ from typing import Any
 import click
 
 from calibration import ZONES
-from referee.commands.named_files import DECK_HELP
 from referee.commands.options import argument, option
 
 FILE = click.Path(path_type=Path)
@@ -23,7 +22,9 @@ class JudgeOptions:
 
     images: tuple[Path, ...] = argument(nargs=-1, required=True, type=FILE)
     card_id: str = option("--card", required=True, help="Id of the card that was asked for.")
-    deck: str = option(default="challenge80", help=DECK_HELP)
+    deck: str = option(
+        default="challenge80", help="The deck: a deck.json, or one that ships: challenge80, challenge80b."
+    )
     pieces: str = option(**PIECES)
     camera_file: Path | None = option("--camera", type=FILE, help="camera.yaml of the calibrated lens.")
     empty: Path | None = option(type=FILE, help="The same rig with nothing on the mats.")
