@@ -20,6 +20,7 @@ from cards.pieces import PieceSet
 from referee.commands.judge_options import JudgeOptions
 from referee.commands.named_files import named_deck, named_piece_set, writing
 from referee.errors import BadCamera, BadImage, CannotSee, FewPieces
+from referee.session.heap import limit_heap
 from referee.vision.image.files import read_picture, write_picture
 from referee.vision.observer import SIZES_TOLD, Judgement, Observer, ZoneStudy
 from referee.vision.verdict.visibility import size_fault
@@ -32,6 +33,7 @@ GOOD_LENS_PX, BAD_VIEW_PX, LEAST_COVERED = 0.8, 1.5, 0.5
 
 def judge(asked: JudgeOptions) -> None:
     """Print the verdicts on the pictures, and draw them where that is asked for."""
+    limit_heap()
     piece_set = named_piece_set(asked.pieces)
     card = _card(asked, piece_set)
     frames = [read_picture(path) for path in asked.images]
