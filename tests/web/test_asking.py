@@ -25,6 +25,14 @@ def won(session, card="L01"):
     session.command(NextDuel())
 
 
+def draw_by_key(console):
+    """Open the dialog on a page that shows all that has happened: one that is drawn anew would close it."""
+    console.page.reload()
+    console.page.locator("body[data-serial]").wait_for(state="attached")
+    console.phase("idle")
+    console.page.keyboard.press("h")
+
+
 def test_a_match_that_is_open_is_left_only_when_that_is_meant(app, session):
     assert send(app, "CreateMatch", players=PAIR).status_code == 200
     first = session.state.match_id
@@ -77,8 +85,7 @@ def test_the_same_button_pressed_once_more_says_yes(browser, server, session):
     console = Console(context.new_page(), session, server.url, True)
     console.new_match(PAIR)
     won(session)
-    console.phase("idle")
-    console.page.keyboard.press("h")
+    draw_by_key(console)
     box = console.page.locator("#dialog-draw")
     box.locator("[name=card_id]").fill("L01")
     box.locator("[type=submit]").click()
@@ -97,8 +104,7 @@ def test_another_answer_takes_the_yes_back(browser, server, session):
     console.new_match(PAIR)
     won(session, "L01")
     won(session, "L02")
-    console.phase("idle")
-    console.page.keyboard.press("h")
+    draw_by_key(console)
     box = console.page.locator("#dialog-draw")
     box.locator("[name=card_id]").fill("L01")
     box.locator("[type=submit]").click()
