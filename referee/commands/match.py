@@ -17,7 +17,7 @@ from referee.journal.recovery import check_journal, salvage
 from referee.journal.seeds import check_seed
 from referee.match.house_rules import load_rules, rules_toml
 from referee.match.schedule import player_letter, schedule_text
-from referee.web.i18n.games import command_sentence
+from referee.web.i18n.games import command_sentence, line_words
 
 JOURNAL = click.option(
     "--journal",
@@ -85,7 +85,7 @@ def export(match_id: str | None, form: str, journal: str, out: Path | None) -> N
     if not entries:
         raise BadArgument(f"{journal}: no match {match_id!r}")
     if is_game(entries):
-        write_output(export_game(form, entries, partial(command_sentence, "en")), out)
+        write_output(export_game(form, entries, partial(command_sentence, "en"), partial(line_words, "en")), out)
     else:
         write_output(exports.FORMATS[form](entries), out)
 

@@ -99,6 +99,11 @@ Stone = tuple[int, int]
 Tower = tuple[Stone, ...]
 """Its stones, the lowest first."""
 
+Row = Mapping[str, Any]
+Scoring = Mapping[str, Any]
+"""One scoring, JSON-able: its name ``scoring``, and ``lines``. A line says what was counted (``what``, ``of``); its
+rows are by ``owner`` the ``count``, the ``rank``, the ``points``, and among how many the rank was ``shared``."""
+
 Words = Callable[[str], str]
 """A text of the catalogue by its key."""
 
@@ -165,6 +170,34 @@ def dealt_fields(setup: Setup, deal: Mapping[str, Any]) -> dict[str, Any]:
     return given | {name: frozen(value) for name, value in deal.items()}
 
 
+def ranked(counts: Sequence[int], points: Callable[[int, int, int], int]) -> list[Row]:
+    """Rows of a line, most first, of the owners whose count is not 0; ``points`` are by count, rank, and how many share
+    the rank."""
+    order = sorted((owner for owner, count in enumerate(counts) if count), key=lambda owner: -counts[owner])
+    rows: list[Row] = []
+    for owner in order:
+        count = counts[owner]
+        rank, shared = 1 + sum(other > count for other in counts), counts.count(count)
+        more = {"rank": rank, "points": points(count, rank, shared), "shared": shared}
+        rows.append({"owner": owner, "count": count, **more})
+    return rows
+
+
+def recorded_lines(data: Data, totals: Iterable[int]) -> Sequence[Mapping[str, Any]]:
+    """The lines that a scoring's event tells; one of an earlier version tells ``totals`` by owner alone."""
+    rows = [{"owner": n, "count": 0, "rank": 0, "points": total, "shared": 1} for n, total in enumerate(totals)]
+    lines: Sequence[Mapping[str, Any]] = data.get("lines", ({"what": "total", "of": "", "rows": rows},))
+    return lines
+
+
+def total_points(scorings: Iterable[Scoring], owners: int) -> tuple[int, ...]:
+    """Points by owner, summed over all lines."""
+    totals = [0] * owners
+    for row in (row for scoring in scorings for line in scoring["lines"] for row in line["rows"]):
+        totals[row["owner"]] += row["points"]
+    return tuple(totals)
+
+
 S = TypeVar("S", bound=Table)
 
 
@@ -173,10 +206,11 @@ class Game(Generic[S]):
     """What a game offers. ``seats`` may play it; ``pieces`` is every card, chip and stone wherever it lies.
 
     ``commands`` may be asked of it, ``changes`` say by kind what an event but the last makes of the state. ``begin``
-    gives the first event's data, ``create`` the state of it; ``scores`` is by seat; ``view`` is JSON-able and shows
-    what a seat may see (None: what lies open to all); ``legal`` are commands of that seat that would be accepted: every
-    kind, though not every overpayment. ``deck`` is what the game's box holds. ``secret`` names the field of a command
-    (as JSON) that only its own seat may read in the first state, when it was asked in the second.
+    gives the first event's data, ``create`` the state of it; ``scored`` are the scorings that count in a state;
+    ``view`` is JSON-able and shows what a seat may see (None: what lies open to all); ``legal`` are commands of that
+    seat that would be accepted: all but payments with a card too many. ``deck`` is what the game's box holds.
+    ``secret`` names the field of a command (as JSON) that only its own seat may read in the first state, when it was
+    asked in the second.
 
     Cards and camera: ``face`` is how a kind of card is printed, ``also_printed`` cards that are in no hand or pile, and
     how many; ``reads`` what ``propose`` is told of the table, with what gives the state after a command; ``plan`` the
@@ -190,7 +224,7 @@ class Game(Generic[S]):
     changes: Mapping[str, Callable[[S, Data], S]]
     begin: Callable[[Setup], dict[str, Any]]
     create: Callable[[Setup, Mapping[str, Any]], S]
-    scores: Callable[[S], tuple[int, ...]]
+    scored: Callable[[S], Sequence[Scoring]]
     view: Callable[[S, int | None], dict[str, Any]]
     legal: Callable[[S, int], tuple[GameCommand, ...]]
     pieces: Callable[[S], Counter[str]]
@@ -201,6 +235,10 @@ class Game(Generic[S]):
     secret: Callable[[S, S, Mapping[str, Any]], str] = lambda now, before, command: ""
     also_printed: tuple[tuple[str, int], ...] = ()
     plan: Callable[[S, GameCommand], tuple[int, tuple[Tower, ...]] | None] = lambda state, command: None
+
+    def scores(self, state: S) -> tuple[int, ...]:
+        """Points by seat."""
+        return total_points(self.scored(state), len(state.players) + 1)[: len(state.players)]
 
     def setup(self, players: Sequence[str], rules: Mapping[str, Any], seed: int, mode: Mode = "full") -> Setup:
         """A checked set-up. Raises BadGame."""
@@ -296,7 +334,7 @@ class Game(Generic[S]):
 
 def from_rules(rules: ModuleType) -> dict[str, Any]:
     """Fields of a ``Game`` that its module of rules has under the same names."""
-    same = ("begin", "create", "view", "legal", "pieces")
+    same = ("begin", "create", "scored", "view", "legal", "pieces", "deck")
     return {"commands": rules.COMMANDS, "changes": rules.CHANGES} | {name: getattr(rules, name) for name in same}
 
 

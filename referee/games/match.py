@@ -101,6 +101,8 @@ class Match(State):
         table = [row.__dict__ for row in self.standings]
         log = [{"number": n, "command": self.shown(seat, p), "who": p.who} for n, p in enumerate(self.played, 1)]
         return self.game.view(self.state, seat) | {
+            "rules": self.setup.rules.model_dump(mode="json"),
+            "scored": list(self.game.scored(self.state)),
             "match_id": self.match_id,
             "game": self.game.name,
             "players": list(self.state.players),

@@ -1,7 +1,7 @@
 """A tower game out of the record, in the formats of ``referee.journal.export``.
 
 A game's row is a command that stands; what was undone or corrected is told with who and why. Commands are told in
-words by ``said(command, players)``, which the caller gives.
+words by ``said(command, players)``, lines of a scoring by ``line(line)``, which the caller gives.
 
 While a game or a match is not over, an export tells what the board tells and no more: no events, since these hold seed,
 deal and all that was chosen in secret, nor a hash, since a secret can be guessed and tried on it.
@@ -16,6 +16,7 @@ from referee.journal.chain import Entry
 from referee.journal.page import Table, csv_text, page
 
 Said = Callable[[Mapping[str, Any], Sequence[str]], str]
+Line = Callable[[Mapping[str, Any]], str]
 GAME_BEGUN = "game_begun"
 
 
@@ -31,12 +32,14 @@ def game_line(entries: Sequence[Entry]) -> str:
     return f"{match.match_id}  {match.state.phase:<10}  {', '.join(match.state.players)}{mark}"
 
 
-def export_game(form: str, entries: Sequence[Entry], said: Said) -> str:
+def export_game(form: str, entries: Sequence[Entry], said: Said, line: Line) -> str:
     """The game as json, csv, html or sheet."""
     match = fold(e.event for e in entries)
     if form == "json":
         return json_text(match.view(None), entries, match.over)
-    return {"csv": _csv, "html": _html, "sheet": _sheet}[form](match, entries, said)
+    if form == "csv":
+        return csv_text(_columns(match), _rows(match, said))
+    return {"html": _html, "sheet": _sheet}[form](match, _witness(match, entries), _tables(match, said, line))
 
 
 def _columns(match: Match) -> tuple[str, ...]:
@@ -67,10 +70,6 @@ def seed_line(shown: Mapping[str, Any]) -> str:
     return seed + (f"SHA-256 of the seed {shown['seed_hash']}. " if shown["seed_hash"] else "")
 
 
-def _csv(match: Match, entries: Sequence[Entry], said: Said) -> str:
-    return csv_text(_columns(match), _rows(match, said))
-
-
 def _result(match: Match) -> str:
     best = " and ".join(row.player for row in match.standings if row.wins)
     return f"{best} won." if match.over else f"Not finished: {len(match.played)} moves, phase {match.state.phase}."
@@ -81,25 +80,36 @@ def _witness(match: Match, entries: Sequence[Entry]) -> str:
     return f"{match.game.name}, {match.setup.mode}. {seed_line(match.view(None))}{len(entries)} events{last}"
 
 
-def _tables(match: Match, said: Said) -> list[Table]:
-    """Every command that stands, and every undo and correction: what it was, who said so and why."""
+def _scoring_table(match: Match, line: Line) -> Table:
+    """Every row of every scoring."""
+    owners = (*match.state.players, "passive owner")
+    rows = [
+        (s["scoring"], line(of), owners[r["owner"]], r["count"], r["rank"], r["shared"], r["points"])
+        for s in match.view(None)["scored"]
+        for of in s["lines"]
+        for r in of["rows"]
+    ]
+    return ("scoring", "of", "owner", "how_many", "rank", "shared_by", "points"), rows
+
+
+def _tables(match: Match, said: Said, line: Line) -> list[Table]:
+    """Every scoring, every command that stands, and every undo and correction: what it was, who said so and why."""
     changes = [
         (c["kind"], c["number"], said(c["was"], match.state.players), c["who"], c["why"])
         for c in match.view(None)["changes"]
     ]
     head = ("change", "number", "it was", "who", "why")
-    return [(_columns(match), _rows(match, said)), *([(head, changes)] if changes else [])]
+    commands = _columns(match), _rows(match, said)
+    return [_scoring_table(match, line), commands, *([(head, changes)] if changes else [])]
 
 
-def _html(match: Match, entries: Sequence[Entry], said: Said) -> str:
+def _html(match: Match, last: str, tables: Sequence[Table]) -> str:
     standings = [(r.rank, r.player, r.score) for r in match.standings]
-    tables = [(("rank", "player", "points"), standings), *_tables(match, said)]
-    title, last = f"Game {match.match_id}", _witness(match, entries)
-    return page(title, _result(match), tables, last, simulated=match.simulated)
+    tables = [(("rank", "player", "points"), standings), *tables]
+    return page(f"Game {match.match_id}", _result(match), tables, last, simulated=match.simulated)
 
 
-def _sheet(match: Match, entries: Sequence[Entry], said: Said) -> str:
+def _sheet(match: Match, last: str, tables: Sequence[Table]) -> str:
     names = [*(f"{row.player}: {row.score} points" for row in match.standings), "Referee"]
     heading, more = f"Score sheet, {match.match_id}", {"names": names, "simulated": match.simulated}
-    last = _witness(match, entries)
-    return page(f"Score sheet {match.match_id}", _result(match), _tables(match, said), last, heading=heading, **more)
+    return page(f"Score sheet {match.match_id}", _result(match), tables, last, heading=heading, **more)

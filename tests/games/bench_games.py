@@ -3,7 +3,8 @@
 python tests/games/bench_games.py [--games 10000] [--refused 100000] [--only city_towers] [--first 1000]
 
 Each game must end, conserve every card, chip and stone at every step, fold from its log to the same state, and be
-recounted to the same score. Prints the counts; the exit status says whether all held.
+recounted to the same score, which is what its scoring panel adds up to. Prints the counts; the exit status says
+whether all held.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 
 from playing import play, refuse_some, reread
-from recount import recount
+from recount import panel_sums, recount
 
 from referee.games.catalogue import GAMES
 from referee.games.match import fold
@@ -36,7 +37,9 @@ def games(name: str, count: int, first: int) -> dict[str, int]:
         tally["commands"] += len(match.played)
         tally["conserved"] += all(kept)
         tally["replayed"] += fold(reread(events)) == match
-        tally["recounted"] += recount(name, events) == list(match.game.scores(match.state))
+        sums = panel_sums(match.view(None))
+        scores = list(match.game.scores(match.state))
+        tally["recounted"] += recount(name, events) == sums and sums[: len(scores)] == scores
     return tally
 
 

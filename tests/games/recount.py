@@ -8,8 +8,21 @@ from referee.events import Event
 
 
 def recount(name: str, events: Sequence[Event]) -> list[int]:
-    """Final score by seat."""
+    """Final score by seat; of the quarters for two the passive owner's too."""
     return COUNTS[name](events)
+
+
+def panel_sums(shown) -> list[int]:
+    """What the scoring panel of a match, as its pages are given it, adds up to by seat, a passive owner last."""
+    owners = len(shown["players"]) + (shown["game"] == "quarters_and_currencies" and len(shown["players"]) == 2)
+    sums = [0] * owners
+    for scoring in shown["scored"]:
+        for line in scoring["lines"]:
+            assert len({row["owner"] for row in line["rows"]}) == len(line["rows"])
+            for row in line["rows"]:
+                assert row["shared"] >= 1 and row["rank"] >= 1 and row["count"] >= 1, row
+                sums[row["owner"]] += row["points"]
+    return sums
 
 
 def _city_towers(events: Sequence[Event]) -> list[int]:
@@ -120,7 +133,7 @@ def _quarters(events: Sequence[Event]) -> list[int]:
                 _quarters_rest(yard, hands, owned)
             for owner in range(players + 1):
                 total[owner] += _quarters_points(c["scoring"], owned, owner)
-    return total[:players]
+    return total if players == 2 else total[:players]
 
 
 def _quarters_rest(yard, hands, owned):

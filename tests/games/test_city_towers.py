@@ -13,6 +13,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from playing import ask, new, options, play, refused
 
+from referee.events import Event
 from referee.games.catalogue import GAMES
 from referee.games.city_towers.rules import (
     CityRules,
@@ -21,10 +22,10 @@ from referee.games.city_towers.rules import (
     PlayStone,
     least_stone_height,
     owner,
-    points,
     refusal_to_place,
+    score_round,
 )
-from referee.games.core import BadGame
+from referee.games.core import BadGame, total_points
 from referee.games.match import Match
 
 BLUE, WHITE = 0, 1
@@ -55,13 +56,21 @@ def at_site(match, hand=("1", "2", "3", "4"), tower=()):
     return with_state(match, hands=hands, towers=(tower, *match.state.towers[1:]))
 
 
+def gained(table, **rules):
+    """What cities give two seats, and what the highest tower gives them."""
+    scoring = score_round(1, table, 2, CityRules(**rules))
+    return tuple(total_points([{"lines": part}], 2) for part in (scoring["lines"][:6], scoring["lines"][6:]))
+
+
 def test_the_worked_example_15_to_13():
     """Six cities with the towers of the source's table; white owns the one highest tower, in city 5."""
     b, w, high = ((BLUE, 1),), ((WHITE, 1),), ((WHITE, 4), (WHITE, 4), (WHITE, 1))
     table = towers([b, w, w], [b, b], [b, w, w], [b, w], [b, b, high], [b, b, w, w])
-    blue, white = points(table, 2, CityRules())
-    assert blue == {"towers": 9, "majorities": 4, "highest": 0, "total": 13}
-    assert white == {"towers": 8, "majorities": 4, "highest": 3, "total": 15}
+    scoring = score_round(1, table, 2, CityRules())
+    counts = [sum(r["count"] for line in scoring["lines"][:6] for r in line["rows"] if r["owner"] == s) for s in (0, 1)]
+    assert counts == [9, 8] and total_points([scoring], 2) == (9 + 4, 8 + 4 + 3)
+    row = {"owner": WHITE, "count": 9, "rank": 1, "points": 3, "shared": 1}
+    assert scoring["lines"][6] == {"what": "highest", "of": "5/3", "rows": [row]}
 
 
 def test_the_three_towers_of_the_source_3_1_2_0_and_9_4():
@@ -96,7 +105,7 @@ def test_24_tower_stones_a_player_with_heights_1_to_4():
 
 def test_four_rounds():
     match, _ = play("city_towers", 1)
-    assert len(match.state.rounds) == 4 and match.over
+    assert len(match.state.scored) == 4 and match.over
     refused(match, PickStones(0, SIX), "the game is over")
 
 
@@ -157,30 +166,28 @@ def test_own_or_empty_sites_are_always_free():
 
 
 def test_after_each_round_1_point_for_every_tower_owned():
-    rows = points(towers([((0, 1),), ((1, 1),)], [((1, 1),), ((0, 1),)]), 2, CityRules())
-    assert [row["towers"] for row in rows] == [2, 2]
+    assert gained(towers([((0, 1),), ((1, 1),)], [((1, 1),), ((0, 1),)])) == ((2, 2), (0, 0))
 
 
 def test_2_for_the_majority_of_towers_in_a_city_tie_nobody():
     mine, theirs = ((0, 1),), ((1, 1),)
-    rows = points(towers([mine, mine, theirs], [mine, theirs]), 2, CityRules())
-    assert [row["majorities"] for row in rows] == [2, 0]
+    assert gained(towers([mine, mine, theirs], [mine, theirs])) == ((3 + 2, 2), (0, 0))
 
 
 def test_3_for_the_highest_tower_a_tie_gives_nobody_the_3():
     one = towers([((0, 3),), ((1, 4),)])
     even = towers([((0, 4),), ((1, 4),)])
-    assert [row["highest"] for row in points(one, 2, CityRules())] == [0, 3]
-    assert [row["highest"] for row in points(even, 2, CityRules())] == [0, 0]
-    assert [row["highest"] for row in points(even, 2, CityRules(even_highest="all"))] == [3, 3]
-    assert [row["highest"] for row in points(towers(), 2, CityRules())] == [0, 0]
+    assert gained(one)[1] == (0, 3)
+    assert gained(even)[1] == (0, 0)
+    assert gained(even, even_highest="all")[1] == (3, 3)
+    assert gained(towers())[1] == (0, 0)
 
 
 def test_variant_six_rounds_of_four_stones():
     match, _ = new("city_towers", 2, rounds=6)
     refused(match, PickStones(0, SIX), "pick 4 stones, not 6")
     over, _ = play("city_towers", 3, rounds=6)
-    assert len(over.state.rounds) == 6
+    assert len(over.state.scored) == 6
 
 
 def test_stone_mix_11_of_height_1_6_of_2_4_of_3_3_of_4():
@@ -260,3 +267,18 @@ def test_a_seat_sees_its_own_cards_and_of_others_how_many():
 def test_commands_are_read_from_their_json():
     command = PlayStone(0, 2, 3, 4)
     assert GAMES["city_towers"].command(command.to_json()) == command
+
+
+def test_the_view_tells_a_towers_owner_by_the_house_rule_its_parts_and_what_it_takes_to_build_over_it():
+    tower = ((0, 2), (1, 4), (0, 2))
+    for rules, whose in (({}, 0), ({"even_tower": "nobody"}, None)):
+        (shown,) = at_site(picked(**rules), tower=tower).view(None)["towers"]
+        assert shown["owner"] == whose and shown["parts"] == [(0, 4), (1, 4)] and shown["needs"] == [1, 1]
+    (shown,) = at_site(picked(3), tower=((0, 4), (0, 4), (1, 3))).view(2)["towers"]
+    assert shown["parts"] == [(0, 8), (1, 3)] and shown["needs"] == [1, 5, 8]
+
+
+def test_a_rounds_event_of_an_earlier_version_tells_totals_alone():
+    match = new("city_towers", 2)[0]
+    event = Event("round_scored", {"points": [{"towers": 9, "total": 13}, {"towers": 8, "total": 15}]}, "", step=2)
+    assert match.game.scores(match.game.evolve(match.state, event)) == (13, 15)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import sqlite3
 
 import pytest
@@ -54,6 +55,8 @@ def test_a_game_is_exported_in_every_format(game, tmp_path):
         page = export(path, match.match_id, "--format", form)
         assert "SIMULATED" in page and " won." in page and whole["head"]["hash"] in page
         assert "too &lt;soon&gt;" in page and "<b>Ben" not in page
+        points = re.findall(r"<tr>(?:<td>[^<]*</td>){6}<td>(\d+)</td></tr>", page.partition("shared by")[2])
+        assert sum(map(int, points)) == sum(match.game.scores(match.state))
     assert page.count("signed") == len(NAMES) + 1
 
 

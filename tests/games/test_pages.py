@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import re
+import sys
+from pathlib import Path
 
 import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from recount import panel_sums
 
 from referee.devices.ports import SystemClock
 from referee.games.catalogue import GAMES
@@ -61,6 +67,24 @@ def test_every_page_shows_the_game_at_any_moment_in_both_languages(game, lang, j
                 assert status == 200 and catalogue(lang)[f"game.name.{game}"] in html
                 assert catalogue(lang)["simulated.mark"] in html and "game.page." not in html
         pages.table.command(next_command(pages.table.match))
+    assert "game." not in re.sub(r'"[^"]*"', "", html)
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_the_panel_on_board_and_phone_says_where_every_point_comes_from(game, journal, tmp_path):
+    pages = Pages(journal, tmp_path, game, players=2)
+    while not pages.table.match.over:
+        pages.table.command(next_command(pages.table.match))
+    for path in ("/", pages.links()[0]):
+        panel = re.search(r'<section class="scoring".*?</section>', pages.get(path)[1], re.S)[0]
+        sums = re.findall(r'<td class="num score">(\d+)</td>', panel)
+        owners = len(sums) // len(pages.table.match.view(None)["scored"])
+        totals = [sum(map(int, sums[n::owners])) for n in range(owners)]
+        assert totals == panel_sums(pages.table.match.view(None)) and len(totals) >= 2
+        cells = re.sub(r"<tfoot>.*?</tfoot>|<ul>.*?</ul>|<thead>.*?</thead>", "", panel, flags=re.S)
+        cells = cells.partition("<summary>" + catalogue("en")["game.scoring.reference"])[0]
+        each = [int(n) for b in re.findall(r"<b>([\d +]+)</b>", cells) for n in b.split("+")]
+        assert sum(each) == sum(totals)
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)

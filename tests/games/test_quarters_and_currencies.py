@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from playing import ask, new, options, play, refused
 
-from referee.games.core import BadGame
+from referee.games.core import BadGame, total_points
 from referee.games.match import Match
 from referee.games.quarters_and_currencies.rules import (
     KINDS,
@@ -25,13 +25,13 @@ from referee.games.quarters_and_currencies.rules import (
     TakeMoney,
     building_cards,
     first_seat,
-    kind_points,
+    kind_rows,
     money_cards,
     money_value,
     payments,
-    points,
     prices,
     rank_points,
+    score,
     with_scoring_cards,
 )
 from referee.web.i18n.texts import LANGUAGES, catalogue
@@ -57,23 +57,38 @@ def owning(*counts: int) -> list[list[str]]:
     return [["5:6"] * count for count in counts]
 
 
+def gives(scoring, owned):
+    """Points by owner in that scoring."""
+    return total_points([score(scoring, owned)], len(owned))
+
+
+def of(state):
+    """Points by owner so far."""
+    return total_points(state.scored, len(state.owned))
+
+
+def shares(counts, values):
+    """Points by owner for one kind."""
+    return [*total_points([{"lines": [{"rows": kind_rows(counts, values)}]}], len(counts))]
+
+
 # -- the source's examples ---------------------------------------------------------------------------
 
 
 def test_example_a_most_of_kind_4_gives_4():
-    assert points("A", [["4:5", "4:6"], ["4:7"]]) == [4, 0]
+    assert gives("A", [["4:5", "4:6"], ["4:7"]]) == (4, 0)
 
 
 def test_example_b_most_of_kind_6_gives_13_and_second_6():
-    assert points("B", [["6:7", "6:8"], ["6:9"], []]) == [13, 6, 0]
+    assert gives("B", [["6:7", "6:8"], ["6:9"], []]) == (13, 6, 0)
 
 
 def test_example_b_a_tie_for_first_shares_13_and_6_which_is_9_each():
-    assert points("B", [["6:7"] * 4, ["6:9"] * 4]) == [9, 9]
+    assert gives("B", [["6:7"] * 4, ["6:9"] * 4]) == (9, 9)
 
 
 def test_example_c_two_ties_32_by_2_is_16_and_5_by_2_is_2():
-    assert points("C", owning(2, 3, 3, 2)) == [2, 16, 16, 2]
+    assert gives("C", owning(2, 3, 3, 2)) == (2, 16, 16, 2)
 
 
 def test_example_the_money_of_which_the_sum_is_at_most_5_or_any_one():
@@ -243,7 +258,7 @@ def test_nobody_passes_who_can_act_and_who_cannot_passes():
 def test_scoring_a_and_b_at_once_when_drawn_before_the_next_turn(card):
     match = table(money=(card, "b2", "b4"), owned=(("1:2",), (), ()))
     after = ask(match, TakeMoney(0, ("d9",))).state
-    assert after.points == ({"A": 1, "B": 8}[card], 0, 0) and after.turn == 1
+    assert of(after) == ({"A": 1, "B": 8}[card], 0, 0) and after.turn == 1
     assert len(after.market) == 4 and after.scored[0]["scoring"] == card
 
 
@@ -256,10 +271,10 @@ def test_kinds_1_to_6_and_their_ranks(scoring, kind, ranks):
 
 
 def test_ties_share_the_ranks_sum_rounded_down():
-    assert kind_points([2, 2, 2], [16, 8, 1]) == [8, 8, 8]
-    assert kind_points([3, 1, 1, 1], [16, 8, 1]) == [16, 3, 3, 3]
-    assert kind_points([0, 0], [16, 8, 1]) == [0, 0]
-    assert kind_points([1, 0, 0], [16, 8, 1]) == [16, 0, 0]
+    assert shares([2, 2, 2], [16, 8, 1]) == [8, 8, 8]
+    assert shares([3, 1, 1, 1], [16, 8, 1]) == [16, 3, 3, 3]
+    assert shares([0, 0], [16, 8, 1]) == [0, 0]
+    assert shares([1, 0, 0], [16, 8, 1]) == [16, 0, 0]
 
 
 def test_end_the_yard_cannot_be_refilled_to_four():
@@ -276,12 +291,12 @@ def test_what_lies_there_goes_to_who_has_most_money_in_its_places_currency_tie_n
     hands = (("a9", "a7", "b2"), ("b3", "c5"), ("c5", "d1"))
     over = ask(table(buildings=(), hands=hands), Buy(0, 1, ("a9", "a7"))).state
     assert over.owned == (("5:10",), ("1:2",), ("3:4",)) and over.yard == ("", "", "2:3", "")
-    assert over.points == (20, 16, 18)
+    assert of(over) == (20, 16, 18)
 
 
 def test_equal_totals_share_the_win():
     match = play(NAME, 3)[0]
-    even = replace(match, state=replace(match.state, points=(9,) * len(match.state.points)))
+    even = replace(match, state=replace(match.state, scored=()))
     assert [row.wins for row in even.standings] == [True] * len(even.state.players)
 
 
@@ -308,7 +323,7 @@ def test_two_players_6_after_a_a_third_of_the_rest_rounded_down_after_b(card, le
 def test_two_players_the_passive_owner_counts_in_the_scorings_but_does_not_win():
     match = table(2, money=("A", "b2", "b4"), owned=((), (), ("1:2",) * 6))
     after = ask(match, TakeMoney(0, ("d9",)))
-    assert after.state.points == (0, 0, 1)
+    assert of(after.state) == (0, 0, 1)
     assert [row.player for row in after.standings] == ["Ann", "Ben"]
 
 
@@ -319,8 +334,11 @@ def test_two_players_a_bought_building_may_be_given_to_the_passive_owner():
     refused(table(3), Buy(0, 1, ("a9", "a1"), give=True), "only with two players")
 
 
-def test_payments_are_the_exact_one_and_the_least_too_much():
-    assert payments(("a4", "a7", "a9", "b1"), "a", 11) == [("a4", "a7"), ("a4", "a9")]
+def test_payments_are_all_of_which_no_card_is_too_many():
+    assert payments(("a4", "a7", "a9", "b1"), "a", 11) == [("a4", "a7"), ("a4", "a9"), ("a7", "a9")]
+    assert payments(("a9", "a4", "a5", "a5"), "a", 9) == [("a9",), ("a4", "a5"), ("a5", "a5")]
+    assert payments(("c5", "c5", "c9"), "c", 8) == [("c9",), ("c5", "c5")]
+    assert payments(tuple(f"a{n}" for n in range(1, 10)) * 3, "a", 13)[0] == ("a4", "a9")
     assert payments(("a4", "a9"), "a", 10) == [("a4", "a9")]
     assert payments(("a4",), "a", 10) == []
 
@@ -347,7 +365,7 @@ def test_a_scorer_reads_in_hands_yard_and_money_and_then_plays():
     assert match.state.turn == 2 and match.state.yard[1] == "6:13"
     match = ask(match, TakeMoney(2, ("d1",)))
     match = ask(match, ReadIn(2, "A"))
-    assert match.state.points == (0, 2, 0) and match.state.phase == "reading_money"
+    assert of(match.state) == (0, 2, 0) and match.state.phase == "reading_money"
     refused(match, ReadIn(2, "A"), "cannot be turned up now")
     assert ask(match, ReadIn(2, "a9")).state.turn == 0
 

@@ -32,7 +32,7 @@ from referee.journal.chain import lines_of, parse_line
 from referee.journal.game_export import export_game
 from referee.web.base_app import SECRET_FILE, kept_secret
 from referee.web.games.app import create_game_app, seat_link
-from referee.web.i18n.games import command_sentence
+from referee.web.i18n.games import command_sentence, line_words
 
 PILE = {"city_towers": "deck", "nine_sum_towers": "draw", "quarters_and_currencies": "money", "tower_bets": "out"}
 STEPS, SEEDS, LONG, PAGES_EVERY = 50, range(5), 60, 60
@@ -103,7 +103,8 @@ app_of = cache(Pages)
 
 def told(events, form):
     """The export of a game with these events."""
-    return export_game(form, [parse_line(line) for line in lines_of("m", events)], partial(command_sentence, "en"))
+    words = (partial(command_sentence, "en"), partial(line_words, "en"))
+    return export_game(form, [parse_line(line) for line in lines_of("m", events)], *words)
 
 
 class Twins:

@@ -15,7 +15,7 @@ from playing import GAMES, ask, new, options, play, refused
 
 from referee.games.core import BadGame
 from referee.games.match import Match, fold
-from referee.games.tower_bets.rules import STYLES, BetChip, Draw, PlayCard, ReadPile, scores, tower_order, tower_powers
+from referee.games.tower_bets.rules import STYLES, BetChip, Draw, PlayCard, ReadPile, tower_order, tower_powers
 
 
 def table(match: Match | None = None, **changes: object) -> Match:
@@ -140,7 +140,7 @@ def test_the_last_card_of_a_pile_is_drawn_the_game_ends_after_the_turn():
 def test_flags_from_the_highest_tower_down_four_flags_none_on_the_shortest():
     one = tuple(((0, (1,)),) for _ in range(5))
     state = replace(new("tower_bets", 2)[0].state, heights=(5, 4, 3, 2, 1), bets=one)
-    assert scores(state) == (8 + 6 + 4 + 2, 0)
+    assert GAMES["tower_bets"].scores(state) == (8 + 6 + 4 + 2, 0)
 
 
 def test_equal_towers_nearer_to_the_piles_gets_the_higher_flag():
@@ -150,7 +150,7 @@ def test_equal_towers_nearer_to_the_piles_gets_the_higher_flag():
 def test_per_tower_most_power_gets_the_high_value_second_the_low():
     bets = (((0, (1,)), (1, (3, 1)), (2, (2,))), (), (), (), ())
     state = replace(new("tower_bets", 3)[0].state, heights=(5, 0, 0, 0, 0), bets=bets)
-    assert scores(state) == (0, 8, 4)
+    assert GAMES["tower_bets"].scores(state) == (0, 8, 4)
 
 
 def test_equal_power_who_bet_first():
@@ -184,7 +184,7 @@ def test_variant_bet_on_a_tower_onto_which_one_has_just_played():
 def test_flags_are_house_rules():
     bets = (((0, (1,)),), (), (), (), ())
     state = new("tower_bets", 2, flags=((9, 1), (1, 1), (1, 1), (1, 1)))[0].state
-    assert scores(replace(state, heights=(1, 0, 0, 0, 0), bets=bets)) == (9, 0)
+    assert GAMES["tower_bets"].scores(replace(state, heights=(1, 0, 0, 0, 0), bets=bets)) == (9, 0)
 
 
 def test_a_scorer_reads_in_what_lies_open_before_a_turn_begins():

@@ -70,8 +70,6 @@ GAME: Game[rules.City] = Game(
     name="city_towers",
     seats=range(2, 5),
     rules=rules.CityRules,
-    scores=lambda state: state.points,
-    deck=rules.deck,
     secret=lambda now, then, _: "stones" if now.phase == then.phase == "picking" and now.round == then.round else "",
     face=_face,
     reads="plans",

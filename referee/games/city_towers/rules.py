@@ -18,7 +18,20 @@ from cards.sentences import sentence
 from referee.core import Data, EventBatch, refuse_if
 from referee.errors import IllegalCommand
 from referee.games import core
-from referee.games.core import UNKNOWN, GameCommand, Pile, Rules, Setup, Table, Tower, hidden_hand, new_pile, with_item
+from referee.games.core import (
+    UNKNOWN,
+    GameCommand,
+    Pile,
+    Rules,
+    Scoring,
+    Setup,
+    Table,
+    Tower,
+    hidden_hand,
+    new_pile,
+    ranked,
+    with_item,
+)
 
 CITIES = range(1, 7)
 SITES = range(1, 10)
@@ -55,9 +68,9 @@ class CityRules(Rules):
 
 @dataclass(frozen=True, kw_only=True)
 class City(Table):
-    """The table. By seat: ``stock`` (heights not yet picked), ``picked`` (for this round), ``hands``, ``points``.
+    """The table. By seat: ``stock`` (heights not yet picked), ``picked`` (for this round), ``hands``.
 
-    ``towers`` are 54, city by city; ``aside`` stones that were given up; ``rounds`` the points of each ended round.
+    ``towers`` are 54, city by city; ``aside`` stones that were given up; ``scored`` what each ended round gave.
     """
 
     rules: CityRules
@@ -69,12 +82,7 @@ class City(Table):
     aside: Tower = ()
     round: int = 1
     starter: int = 0
-    rounds: tuple[tuple[Mapping[str, int], ...], ...] = ()
-
-    @property
-    def points(self) -> tuple[int, ...]:
-        """By seat, over all rounds so far."""
-        return tuple(sum(row[seat]["total"] for row in self.rounds) for seat in self.seats)
+    scored: tuple[Scoring, ...] = ()
 
     def tower(self, city: int, site: int) -> Tower:
         """What stands there."""
@@ -162,21 +170,28 @@ def least_stone_height(tower: Tower, seat: int) -> int:
     return max(1, max(count.values()) - count.get(seat, 0))
 
 
-def points(towers: tuple[Tower, ...], players: int, rules: CityRules) -> list[dict[str, int]]:
-    """One scoring, by seat: what ``towers``, ``majorities`` and the ``highest`` tower give, and their ``total``."""
+def city_points(towers: int, rank: int, shared: int) -> int:
+    """What so many towers in one city give: nobody has the majority where the first rank is shared."""
+    return towers * TOWER_POINTS + MAJORITY_POINTS * (rank == shared == 1)
+
+
+def score_round(name: int, towers: tuple[Tower, ...], players: int, rules: CityRules) -> Scoring:
+    """One scoring: city by city the towers and the majority of them, then the highest tower of all."""
     owners = [owner(tower, rules.even_tower) for tower in towers]
-    rows = [{"towers": owners.count(seat) * TOWER_POINTS, "majorities": 0, "highest": 0} for seat in range(players)]
-    for city in range(6):
-        count = Counter(o for o in owners[city * 9 : city * 9 + 9] if o is not None)
-        leaders = [seat for seat in count if count[seat] == max(count.values())]
-        if len(leaders) == 1:
-            rows[leaders[0]]["majorities"] += MAJORITY_POINTS
+    lines: list[Mapping[str, Any]] = []
+    for city in CITIES:
+        here = owners[city * 9 - 9 : city * 9]
+        counts = [here.count(seat) for seat in range(players)]
+        lines.append({"what": "city", "of": city, "rows": ranked(counts, city_points)})
     heights = [sum(height for _, height in tower) for tower in towers]
-    highest = [owners[i] for i, height in enumerate(heights) if height == max(heights) > 0]
-    if len(highest) == 1 or rules.even_highest == "all":
-        for seat in {o for o in highest if o is not None}:
-            rows[seat]["highest"] = HIGHEST_POINTS
-    return [row | {"total": sum(row.values())} for row in rows]
+    highest = [i for i, height in enumerate(heights) if height == max(heights) > 0]
+    value = HIGHEST_POINTS * (len(highest) == 1 or rules.even_highest == "all")
+    rows = [
+        {"owner": seat, "count": max(heights), "rank": 1, "points": value, "shared": len(highest)}
+        for seat in sorted({o for o in (owners[i] for i in highest) if o is not None})
+    ]
+    sites = " ".join(f"{i // 9 + 1}/{i % 9 + 1}" for i in highest)
+    return {"scoring": str(name), "lines": [*lines, {"what": "highest", "of": sites, "rows": rows}]}
 
 
 def begin(setup: Setup) -> dict[str, Any]:
@@ -224,7 +239,7 @@ def _pass_on(batch: EventBatch[City]) -> None:
     if any(state.picked):
         batch.add("turn_passed", seat=state.after(state.turn))
         return
-    batch.add("round_scored", points=points(state.towers, len(state.players), state.rules))
+    batch.add("round_scored", **score_round(state.round, state.towers, len(state.players), state.rules))
     if state.round == state.rules.rounds:
         batch.add("game_over")
         return
@@ -271,6 +286,11 @@ def _given_up(state: City, data: Data) -> City:
     )
 
 
+def _round_scored(state: City, data: Data) -> City:
+    lines = core.recorded_lines(data, (row["total"] for row in data.get("points", ())))
+    return replace(state, scored=(*state.scored, {"scoring": str(state.round), "lines": lines}))
+
+
 CHANGES: Mapping[str, Callable[[City, Data], City]] = {
     "stones_picked": _picked,
     "stone_placed": _placed,
@@ -278,7 +298,7 @@ CHANGES: Mapping[str, Callable[[City, Data], City]] = {
     "card_drawn": lambda s, d: replace(s, hands=s.hands_with(d["seat"], d["card"]), deck=s.deck[1:]),
     "reshuffled": lambda s, d: replace(s, deck=tuple(d["deck"]), discard=(), shuffles=s.shuffles + 1),
     "turn_passed": lambda s, d: replace(s, turn=d["seat"]),
-    "round_scored": lambda s, d: replace(s, rounds=(*s.rounds, tuple(d["points"]))),
+    "round_scored": _round_scored,
     "round_begun": lambda s, d: replace(s, phase="picking", round=d["round"], starter=d["starter"], turn=d["starter"]),
 }
 
@@ -299,7 +319,14 @@ def view(state: City, seat: int | None) -> dict[str, Any]:
     """What lies open to all, and the seat's own cards; what the others pick is open when all have picked."""
     open_now = state.phase != "picking"
     towers = [
-        {"city": i // 9 + 1, "site": i % 9 + 1, "stones": [list(stone) for stone in tower], "owner": owner(tower)}
+        {
+            "city": i // 9 + 1,
+            "site": i % 9 + 1,
+            "stones": [list(stone) for stone in tower],
+            "owner": owner(tower, state.rules.even_tower),
+            "parts": Counter(storeys(tower)).most_common(),
+            "needs": [least_stone_height(tower, seat) for seat in state.seats],
+        }
         for i, tower in enumerate(state.towers)
         if tower
     ]
@@ -311,8 +338,13 @@ def view(state: City, seat: int | None) -> dict[str, Any]:
         "stock": [list(s) if open_now or n == seat else len(s) * [0] for n, s in enumerate(state.stock)],
         "hands": [hidden_hand(hand, n, seat) for n, hand in enumerate(state.hands)],
         "deck": len(state.deck),
-        "scored": [[dict(row) for row in rows] for rows in state.rounds],
+        "next": score_round(state.round, state.towers, len(state.players), state.rules),
     }
+
+
+def scored(state: City) -> tuple[Scoring, ...]:
+    """What each ended round gave."""
+    return state.scored
 
 
 def pieces(state: City) -> Counter[str]:

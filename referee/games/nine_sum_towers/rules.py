@@ -16,7 +16,7 @@ from cards.sentences import sentence
 from referee.core import Data, EventBatch, refuse_if
 from referee.errors import IllegalCommand
 from referee.games import core
-from referee.games.core import UNKNOWN, GameCommand, Pile, Rules, Setup, Table, with_item
+from referee.games.core import UNKNOWN, GameCommand, Pile, Rules, Scoring, Setup, Table, ranked, with_item
 
 NUMBERS = tuple(str(n) for n in range(1, 9))
 SUM = 9
@@ -312,6 +312,18 @@ def pieces(state: Nine) -> Counter[str]:
         count.update((*storey.cards, *["dog"] * storey.dog))
     count.update(["milkshake"] * sum(state.milkshakes) + ["truck"] * state.again)
     return count
+
+
+def deck(state: Nine) -> Counter[str]:
+    """What the box holds."""
+    return Counter(CARDS)
+
+
+def scored(state: Nine) -> tuple[Scoring]:
+    """A point for every storey."""
+    heights = [len(tower) for tower in state.towers]
+    rows = ranked(heights, lambda count, rank, shared: count)
+    return ({"scoring": "end", "lines": [{"what": "storeys", "of": state.rules.storeys, "rows": rows}]},)
 
 
 TOOLS = ("hammer", "ball")

@@ -56,8 +56,6 @@ GAME: Game[rules.Quarters] = Game(
     name="quarters_and_currencies",
     seats=range(2, 7),
     rules=rules.QuarterRules,
-    scores=lambda state: state.points[: len(state.players)],
-    deck=rules.deck,
     secret=lambda now, before, command: "cards" if command["command"] == "ReadHand" else "",
     face=_face,
     reads="cards",

@@ -16,7 +16,7 @@ from cards.sentences import sentence
 from referee.core import Data, EventBatch, refuse_if
 from referee.errors import IllegalCommand
 from referee.games import core
-from referee.games.core import UNKNOWN, GameCommand, Pile, Rules, Setup, Table, with_item
+from referee.games.core import UNKNOWN, GameCommand, Pile, Rules, Scoring, Setup, Table, with_item
 
 CURRENCIES = ("a", "b", "c", "d")
 VALUES = range(1, 10)
@@ -36,6 +36,7 @@ MOST_AT_ONCE = 5
 
 MOST_ACTIONS = 5
 SCORINGS = ("A", "B")
+LAST_SCORING = "C"
 
 
 class QuarterRules(Rules):
@@ -89,7 +90,7 @@ def price_of(building: str) -> int:
 class Quarters(Table):
     """The table. ``yard`` has a place for each currency, '' where it is empty; ``market`` is the open money.
 
-    ``owned`` and ``points`` are by owner: the seats, and with two players the passive owner last. ``gifts`` are
+    ``owned`` is by owner: the seats, and with two players the passive owner last. ``gifts`` are
     buildings that are still to be given to it; ``opening`` is a scorer's game before its first turn.
     """
 
@@ -99,9 +100,8 @@ class Quarters(Table):
     money: Pile
     buildings: Pile
     owned: tuple[Pile, ...]
-    points: tuple[int, ...]
     spent: Pile = ()
-    scored: tuple[Mapping[str, Any], ...] = ()
+    scored: tuple[Scoring, ...] = ()
     actions: int = 0
     gifts: int = 0
     opening: bool = False
@@ -210,7 +210,7 @@ def create(setup: Setup, deal: Mapping[str, Any]) -> Quarters:
     given, scorer = core.dealt_fields(setup, deal), setup.mode == "scorer"
     owned = (((),) * len(setup.players) + (given.pop("passive"),))[:owners]
     start = {"turn": given.pop("first"), "phase": "reading_hands" if scorer else "acting", "opening": scorer}
-    return Quarters(**given, **start, owned=owned, points=(0,) * owners)
+    return Quarters(**given, **start, owned=owned)
 
 
 def _taken(state: Quarters, data: Data) -> Quarters:
@@ -243,10 +243,10 @@ def _gift_laid(state: Quarters, data: Data) -> Quarters:
 
 
 def _scored(state: Quarters, data: Data) -> Quarters:
-    total = tuple(a + b for a, b in zip(state.points, data["points"], strict=True))
     money = state.money[1:] if data["scoring"] in SCORINGS else state.money
-    row = {"scoring": data["scoring"], "points": list(data["points"])}
-    return replace(state, points=total, scored=(*state.scored, row), money=money, gifts=data["gifts"], phase="acting")
+    lines = core.recorded_lines(data, data.get("points", ()))
+    scored = (*state.scored, {"scoring": data["scoring"], "lines": lines})
+    return replace(state, scored=scored, money=money, gifts=data["gifts"], phase="acting")
 
 
 def _left_over(state: Quarters, data: Data) -> Quarters:
@@ -282,27 +282,18 @@ def rank_points(scoring: str, kind: int) -> list[int]:
     return {"A": [kind], "B": [7 + kind, kind], "C": [15 + kind, 7 + kind, kind]}[scoring]
 
 
-def kind_points(counts: Sequence[int], values: Sequence[int]) -> list[int]:
-    """Points by owner for one kind: owners with as many share the values of their ranks, rounded down.
-
-    Who owns none gets none.
-    """
-    points, rank = [0] * len(counts), 0
-    for count in sorted({c for c in counts if c}, reverse=True):
-        tied = [owner for owner, c in enumerate(counts) if c == count]
-        for owner in tied:
-            points[owner] = sum(values[rank : rank + len(tied)]) // len(tied)
-        rank += len(tied)
-    return points
+def kind_rows(counts: Sequence[int], values: Sequence[int]) -> list[core.Row]:
+    """One kind: owners with as many buildings share the values of their ranks, rounded down."""
+    return core.ranked(counts, lambda count, rank, shared: sum(values[rank - 1 : rank - 1 + shared]) // shared)
 
 
-def points(scoring: str, owned: Sequence[Sequence[str]]) -> list[int]:
-    """Points by owner in that scoring, over all kinds."""
-    total = [0] * len(owned)
+def score(scoring: str, owned: Sequence[Sequence[str]]) -> Scoring:
+    """That scoring, kind by kind."""
+    lines = []
     for kind in KINDS:
         counts = [sum(kind_of(building) == kind for building in row) for row in owned]
-        total = [sum(pair) for pair in zip(total, kind_points(counts, rank_points(scoring, kind)), strict=True)]
-    return total
+        lines.append({"what": "kind", "of": kind, "rows": kind_rows(counts, rank_points(scoring, kind))})
+    return {"scoring": scoring, "lines": lines}
 
 
 def begin(setup: Setup) -> dict[str, Any]:
@@ -394,7 +385,7 @@ def _score(batch: EventBatch[Quarters], scoring: str) -> None:
     state, left, gifts = batch.state, len(batch.state.buildings), 0
     if state.passive is not None:
         gifts = {"A": min(GIFT_BUILDINGS, left), "B": left // 3, "C": 0}[scoring]
-    batch.add("scored", scoring=scoring, points=points(scoring, state.owned), gifts=gifts)
+    batch.add("scored", **score(scoring, state.owned), gifts=gifts)
 
 
 def _end(batch: EventBatch[Quarters]) -> None:
@@ -405,7 +396,7 @@ def _end(batch: EventBatch[Quarters]) -> None:
         sums = [sum(money_value(card) for card in hand if card[0] == currency) for hand in batch.state.hands]
         if max(sums) > 0 and sums.count(max(sums)) == 1:
             batch.add("left_over", place=place, owner=sums.index(max(sums)))
-    _score(batch, "C")
+    _score(batch, LAST_SCORING)
     batch.add("game_over")
 
 
@@ -413,19 +404,17 @@ COMMANDS: tuple[type[GameCommand], ...] = (TakeMoney, Buy, PassTurn, ReadHand, R
 
 
 def payments(hand: Sequence[str], currency: str, price: int) -> list[tuple[str, ...]]:
-    """The fewest cards that pay exactly and, where there are such, those that overpay least."""
-    sums: dict[int, tuple[str, ...]] = {0: ()}
-    for card in sorted(card for card in hand if card[0] == currency):
-        for total, cards in list(sums.items()):
-            more = total + money_value(card)
-            if total < price and (more not in sums or len(cards) + 1 < len(sums[more])):
-                sums[more] = (*cards, card)
-    enough = sorted(total for total in sums if total >= price)
-    return [sums[total] for total in enough[: 1 + (price in sums)]]
+    """Every way to pay of which no card can be left out: those with the smallest sum first, then with fewest cards."""
+    too_little: set[tuple[str, ...]] = {()}
+    enough: set[tuple[str, ...]] = set()
+    for card in sorted((card for card in hand if card[0] == currency), reverse=True):
+        for cards in [(card, *others) for others in too_little]:
+            (enough if sum(map(money_value, cards)) >= price else too_little).add(cards)
+    return sorted(enough, key=lambda cards: (sum(map(money_value, cards)), len(cards), cards))
 
 
 def legal_actions(state: Quarters, seat: int) -> tuple[GameCommand, ...]:
-    """Taking and buying; of the ways to pay the exact one and the one that overpays least."""
+    """Taking and buying, with every way to pay in which no card is too many."""
     takes = {cards for n in range(1, PLACES + 1) for cards in combinations(sorted(state.market), n)}
     few = [cards for cards in sorted(takes) if len(cards) == 1 or sum(map(money_value, cards)) <= MOST_AT_ONCE]
     buys = [
@@ -454,10 +443,22 @@ def view(state: Quarters, seat: int | None) -> dict[str, Any]:
         "buildings": len(state.buildings),
         "hands": [core.hidden_hand(hand, n, seat) for n, hand in enumerate(state.hands)],
         "owned": [list(row) for row in state.owned],
-        "points": list(state.points),
-        "scored": [dict(row) for row in state.scored],
-        "actions": state.actions,
+        "points": core.total_points(state.scored, len(state.owned)),
+        "next": score(next_scoring(state), state.owned),
+        "reference": {name: [rank_points(name, kind) for kind in KINDS] for name in (*SCORINGS, LAST_SCORING)},
+        "again": state.actions + 1 < MOST_ACTIONS,
     }
+
+
+def scored(state: Quarters) -> tuple[Scoring, ...]:
+    """The scorings so far."""
+    return state.scored
+
+
+def next_scoring(state: Quarters) -> str:
+    """The scoring that comes next, or the last."""
+    done = {row["scoring"] for row in state.scored}
+    return next((name for name in SCORINGS if name not in done), LAST_SCORING)
 
 
 def pieces(state: Quarters) -> Counter[str]:

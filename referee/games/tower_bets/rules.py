@@ -18,7 +18,19 @@ from cards.sentences import sentence
 from referee.core import Data, EventBatch, refuse_if
 from referee.errors import IllegalCommand
 from referee.games import core
-from referee.games.core import GAME_OVER, UNKNOWN, GameCommand, Pile, Rules, Setup, Table, hidden_hand, with_item
+from referee.games.core import (
+    GAME_OVER,
+    UNKNOWN,
+    GameCommand,
+    Pile,
+    Rules,
+    Scoring,
+    Setup,
+    Table,
+    hidden_hand,
+    total_points,
+    with_item,
+)
 
 STYLES = ("A", "B", "C", "D", "E")
 CHIPS = (1, 2, 3)
@@ -111,7 +123,7 @@ class Draw(GameCommand):
         pile = state.added
         batch.add("card_drawn", seat=self.seat, pile=pile, card=state.piles[pile - 1][0])
         if not batch.state.piles[pile - 1]:
-            batch.add("game_over", scores=list(scores(batch.state)))
+            batch.add("game_over", scores=list(total_points(scored(batch.state), len(state.players))))
             return
         batch.add("turn_passed", seat=state.after(state.turn))
 
@@ -143,13 +155,17 @@ def tower_powers(bets: tuple[Bet, ...]) -> list[tuple[int, int]]:
     return sorted(((sum(chips), seat) for seat, chips in bets), key=lambda row: -row[0])
 
 
-def scores(state: Bets) -> tuple[int, ...]:
-    """By seat, were the game to end now."""
-    total = [0] * len(state.players)
-    for tower, values in zip(tower_order(state.heights), state.rules.flags, strict=False):
-        for (_, seat), value in zip(tower_powers(state.bets[tower]), values, strict=False):
-            total[seat] += value
-    return tuple(total)
+def scored(state: Bets) -> tuple[Scoring]:
+    """What the game gives were it to end now, from the highest tower down; the last one has no flag."""
+    lines = []
+    for tower, flag in zip(tower_order(state.heights), (*state.rules.flags, ()), strict=True):
+        powers = enumerate(tower_powers(state.bets[tower]))
+        rows = [
+            {"owner": seat, "count": power, "rank": n + 1, "points": flag[n] if n < len(flag) else 0, "shared": 1}
+            for n, (power, seat) in powers
+        ]
+        lines.append({"what": "tower", "of": STYLES[tower], "height": state.heights[tower], "flag": flag, "rows": rows})
+    return ({"scoring": "end", "lines": lines},)
 
 
 def begin(setup: Setup) -> dict[str, Any]:

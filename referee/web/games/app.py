@@ -4,6 +4,7 @@ its own page alone, also for the referee, who has the links."""
 
 import hashlib
 import hmac
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from referee.session.game_table import GameTable
 from referee.vision.image.files import picture_of
 from referee.web.base_app import SECRET_FILE, TablelessSession, base_app, kept_secret
 from referee.web.games.forms import form_of, read_form, shown_look
-from referee.web.i18n.games import command_sentence
+from referee.web.i18n.games import command_sentence, line_words
 from referee.web.i18n.texts import translate
 from referee.web.pages import login
 from referee.web.security import public
@@ -66,6 +67,7 @@ def _words() -> dict[str, Any]:
     return {
         "said": lambda command, players: command_sentence(lang, command, players),
         "card": lambda name: word(lang, "game.card", str(name)),
+        "line": partial(line_words, lang),
     }
 
 

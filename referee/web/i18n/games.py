@@ -16,6 +16,12 @@ def command_sentence(lang: str, command: Mapping[str, Any], players: Sequence[st
     return translate(lang, f"game.said.{command['command']}", **values)
 
 
+def line_words(lang: str, line: Mapping[str, Any]) -> str:
+    """What a line of a scoring counts."""
+    key = f"game.page.kind.{line['of']}" if line["what"] == "kind" else f"game.line.{line['what']}"
+    return translate(lang, key, of=line["of"] or "–")
+
+
 def _filled(lang: str, name: str, value: Any, players: Sequence[str]) -> str:
     if name in NAMED:
         return players[int(value)]
