@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import json
 import os
 import subprocess
@@ -109,6 +110,19 @@ def test_every_server_takes_a_certificate(name, commands, served):
     pair = ("cert.pem", "key.pem")
     CliRunner().invoke(cli, [*commands[name], "--tls", *pair])
     assert [(tuple(map(str, tls)), secure) for tls, secure in served] == [(pair, True)]
+
+
+def test_when_a_server_says_it_is_there_its_first_page_is_compiled_and_what_is_loaded_is_settled(commands, monkeypatch):
+    """Else the first visitor waits for the templates, and every one now and then for a search of all that is loaded."""
+    seen, before = [], gc.get_freeze_count()
+
+    def serve(app, *_):
+        seen.append(({name for _, name in app.jinja_env.cache}, gc.get_freeze_count() > before))
+        raise OSError(errno.EACCES, "this is a test")
+
+    monkeypatch.setattr(serving, "serve", serve)
+    CliRunner().invoke(cli, commands["hall"])
+    assert [("hall_board.html" in compiled, settled) for compiled, settled in seen] == [(True, True)], seen
 
 
 @pytest.mark.parametrize("name", ["hall", "game", "archive"])

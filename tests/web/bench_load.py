@@ -30,13 +30,14 @@ import numpy as np
 
 from cards.deck import builtin_deck
 from cards.pieces import builtin_piece_set
+from referee.commands.options import PageOptions
+from referee.commands.serving import start_server
 from referee.devices.box_keyboard import KeysBox
 from referee.devices.ports import SystemClock
 from referee.journal.recovery import open_sound
 from referee.match.house_rules import HouseRules
 from referee.session.session import Equipment, Session
 from referee.web.app import create_app
-from referee.web.server import serve
 
 ADDRESSES = 50
 HOSTILE = "127.0.0.200"
@@ -89,7 +90,9 @@ def run_server(said: multiprocessing.connection.Connection) -> None:
         )
         session = Session(use)
         session.start()
-        server = serve(create_app(session, pin=PIN, host="0.0.0.0"), "127.0.0.1", 0)
+        server = start_server(
+            create_app(session, pin=PIN, host="0.0.0.0"), PageOptions(host="127.0.0.1", port=0, pin=PIN, tls=None)
+        )
         record_s = timed(journal)
         said.send(server.port)
         said.recv()
