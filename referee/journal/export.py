@@ -66,11 +66,6 @@ def to_json(entries: Sequence[Entry]) -> str:
     return json_text(state.to_json() if over else public_match(state.to_json()), entries, over)
 
 
-def to_csv(entries: Sequence[Entry]) -> str:
-    """One row per attempt at a duel: ``csv_of``."""
-    return csv_of(fold(e.event for e in entries).history)
-
-
 def csv_of(duels: Sequence[Duel]) -> str:
     """A head and a row per duel; ``seconds`` is the first counted Stop's time after the go."""
     return csv_text(COLUMNS, (duel_row(duel).values() for duel in duels))
@@ -147,7 +142,7 @@ def _to_play(state: MatchState) -> list[tuple[Any, ...]]:
 
 FORMATS: dict[str, Callable[[Sequence[Entry]], str]] = {
     "json": to_json,
-    "csv": to_csv,
+    "csv": lambda entries: csv_of(fold(e.event for e in entries).history),
     "html": to_html,
     "sheet": to_sheet,
 }

@@ -162,18 +162,14 @@ class Journal:
         with self._lock:
             try:
                 if self._missed or self._copy.gone():
-                    self._copy_all(self._copy)
+                    for match_id in self.matches():  # the store holds them also when its file was removed
+                        self._copy.catch_up(self.entries(match_id))
                 else:
                     self._copy.append(lines)
                 self._missed, self.problem = False, self._removed()
             except (OSError, RefereeError) as error:
                 why = getattr(error, "strerror", None) or error
                 self._missed, self.problem = True, sentence("journal_copy", fault=str(why))
-
-    def _copy_all(self, copy: LineCopy) -> None:
-        """Give the copy every event that it has not: the store holds them also when its file was removed."""
-        for match_id in self.matches():
-            copy.catch_up(self.entries(match_id))
 
     def _removed(self) -> str | None:
         """Whether the store's file is no longer where it was: what is written to it goes when the program ends."""

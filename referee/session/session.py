@@ -12,9 +12,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import numpy as np
-
-from cards.card import Card
 from cards.deck import Deck
 from cards.pieces import PieceSet
 from referee.devices.ports import ButtonBox, Camera, Clock
@@ -35,12 +32,7 @@ from referee.session.practising import FREE_PHASES, PracticeRunner
 from referee.session.previews import Previews
 from referee.session.rig_setup import RigSetup
 from referee.vision.live.gate import Gate
-from referee.vision.observer import Judgement, Observer
-
-
-def no_overlay(frame: np.ndarray, judgement: Judgement, card: Card) -> np.ndarray:
-    """The frame as it is."""
-    return frame
+from referee.vision.observer import Observer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +55,7 @@ class Equipment:
     rules: HouseRules = DEFAULT_RULES
     recorder: Recorder | None = None
     keep: Keep = field(default_factory=dict)
-    draw: Draw = no_overlay
+    draw: Draw = lambda frame, judgement, card: frame
     table: str = ""
     sign: Sign | None = None
     practice: Record | None = None

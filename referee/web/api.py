@@ -41,7 +41,7 @@ def _session_routes(api: flask.Blueprint, session: Session) -> None:
         return {
             "csrf": "",  # what older programs send back
             "referee": security.is_referee(),
-            "pin_needed": security.needs_pin(),
+            "pin_needed": security.pin_access().locked,
             "name": flask.session.get("name", ""),
             "simulated": bool(session.simulated),
         }

@@ -24,16 +24,11 @@ SECRET_FILE, LOGINS_FILE = "web-secret", "logins.json"
 SECRET_BYTES = 32
 
 
-def language() -> str:
+def set_language() -> None:
     """The visitor's language: chosen (``?lang=de``, then a cookie), else the browser's, else English."""
     chosen = flask.request.args.get("lang") or flask.request.cookies.get("lang")
-    if chosen in texts.LANGUAGES:
-        return chosen
-    return flask.request.accept_languages.best_match(texts.LANGUAGES) or texts.WRITTEN
-
-
-def set_language() -> None:
-    flask.g.lang = language()
+    accepted = flask.request.accept_languages.best_match(texts.LANGUAGES) or texts.WRITTEN
+    flask.g.lang = chosen if chosen in texts.LANGUAGES else accepted
 
 
 def page_values(session: PageSession) -> dict[str, Any]:
@@ -42,7 +37,6 @@ def page_values(session: PageSession) -> dict[str, Any]:
         **texts.tools(flask.g.lang),
         "simulated": session.simulated,
         "is_referee": security.is_referee(),
-        "locked": security.needs_pin(),
         "here": flask.request.path,
     }
 

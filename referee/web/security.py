@@ -21,6 +21,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -44,7 +45,10 @@ BRAKE_AFTER, BRAKE_S = 100, 1.0
 many seconds: many addresses gain nothing, and who has logged in before does not wait."""
 
 WAITING_GUESSES = 3
-"""So many PINs of such browsers may wait to be looked at, each on a thread of the pages; others are told to wait."""
+"""So many PINs of such browsers may wait to be looked at; others are told to wait."""
+
+PIN_RIGHT = "referee.pin_right"
+"""Under this name the server says whether the request's PIN is right, None when nobody has looked yet (``Guess``)."""
 
 REMEMBERED_S = 3600.0
 """Wrong PINs are counted and shown on the console for so long."""
@@ -85,6 +89,14 @@ def public(view: View) -> View:
     return view
 
 
+class Guess(Exception):
+    """A PIN that waits to be looked at. Raised by a view, it is the answer: it asks the server to ``look`` where no
+    page waits for that, and then to call the view again."""
+
+    def __init__(self, look: Callable[[], bool]) -> None:
+        self.look = look
+
+
 @dataclass
 class Access:
     """The referee's PIN, hashed, and the wrong tries of late. ``pin`` None leaves it open to all.
@@ -98,7 +110,6 @@ class Access:
     _hash: str = ""
     _wrong: list[tuple[float, str]] = field(default_factory=list)
     _lock: threading.Lock = field(default_factory=threading.Lock)
-    _hashing: threading.Lock = field(default_factory=threading.Lock)
     _waiting: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(WAITING_GUESSES))
 
     def __post_init__(self) -> None:
@@ -122,22 +133,18 @@ class Access:
             waits += [BRAKE_S - (now - unknown[-1])] if len(unknown) >= BRAKE_AFTER else []
         return max(0.0, *waits) if waits else 0.0
 
-    def opens(self, pin: str, who: str) -> bool | None:
-        """Whether the PIN is right; None, and nothing was looked at, where too many others wait.
-
-        A try counts before it is looked at: many at once gain nothing. PINs are hashed one at a time, so that guesses
-        never take more than one of the machine's cores from the pages.
-        """
-        if not self.locked:
-            return True
+    def guess(self, pin: str, who: str) -> Guess | None:
+        """This PIN, to be looked at; None where too many others wait. It counts already: many at once gain nothing."""
         waits = not who.startswith(MARK)
         if waits and not self._waiting.acquire(blocking=False):
             return None
+        with self._lock:
+            self._wrong.append((self.now_s(), who))
+        return Guess(partial(self._opens, pin, who, waits))
+
+    def _opens(self, pin: str, who: str, waits: bool) -> bool:
         try:
-            with self._lock:
-                self._wrong.append((self.now_s(), who))
-            with self._hashing:
-                right = check_password_hash(self._hash, pin)
+            right = not self.locked or check_password_hash(self._hash, pin)
         finally:
             if waits:
                 self._waiting.release()
@@ -170,7 +177,7 @@ def visitor_of(address: str) -> str:
 
 def is_referee() -> bool:
     """Whether this visitor may change things."""
-    return not _access().locked or _login() is not None
+    return not pin_access().locked or _login() is not None
 
 
 def _login() -> Login | None:
@@ -214,12 +221,16 @@ class Refused:
 
 def try_pin(pin: str, name: str) -> Refused | None:
     """Log this visitor in, or say why not. The console is told of either."""
-    access, mark = _access(), _known_mark()
+    access, mark = pin_access(), _known_mark()
     who = f"{MARK}{mark}" if mark else visitor_of(flask.request.remote_addr or "")
-    wait_s = access.wait_s(who)
-    right = access.opens(pin, who) if wait_s <= 0 else None
+    right = flask.request.environ.get(PIN_RIGHT)
     if right is None:
-        return Refused("login.wait", 429, {"Retry-After": str(max(1, math.ceil(wait_s)))})
+        wait_s = access.wait_s(who)
+        if wait_s > 0 or (guess := access.guess(pin, who)) is None:
+            return Refused("login.wait", 429, {"Retry-After": str(max(1, math.ceil(wait_s)))})
+        if PIN_RIGHT in flask.request.environ:
+            raise guess
+        right = guess.look()
     if right:
         log_in(displayable(name, 40))
     flask.current_app.extensions["referee.session.session"].touch()
@@ -258,7 +269,8 @@ def _remember_browser(response: flask.Response) -> flask.Response:
     return response
 
 
-def _access() -> Access:
+def pin_access() -> Access:
+    """Who may log in."""
     access: Access = flask.current_app.extensions["referee.access"]
     return access
 
@@ -274,7 +286,7 @@ def _same_origin() -> bool:
 def _guard() -> flask.Response | None:
     """Before every view; see the module's head. Gives the refusal, or None to go on."""
     request = flask.request
-    if not _access().locked and (urlsplit("//" + flask.request.host).hostname or "") not in LOOPBACK:
+    if not pin_access().locked and (urlsplit("//" + flask.request.host).hostname or "") not in LOOPBACK:
         flask.abort(421, "this address is not served here")
     view = flask.current_app.view_functions.get(request.endpoint or "")
     if view is None:
@@ -310,11 +322,7 @@ def guard_app(app: flask.Flask, access: Access, kept: Logins, tls: bool) -> None
         SESSION_COOKIE_SECURE=tls,
         SESSION_COOKIE_NAME=_cookie_name(app, SESSION_COOKIE),
     )
+    app.register_error_handler(Guess, lambda guess: flask.Response(guess, direct_passthrough=True))
     app.before_request(_guard)
     app.after_request(_headers)
     app.after_request(_remember_browser)
-
-
-def needs_pin() -> bool:
-    """Whether this dashboard has a PIN at all."""
-    return _access().locked

@@ -6,6 +6,7 @@ were too many. Here an event loop holds the connections, and threads only run vi
 
 - ``GuardedConnection``: uvicorn's HTTP connection, with a cap per address (its own is for all together) and deadlines;
 - ``Bridge`` runs the app (WSGI) on a few threads; a stream (``referee.web.streaming.streams``) goes on without one.
+  PINs are hashed on a thread of their own, so guesses never take more than a core and no thread from the pages.
 
 uvicorn deprecates its own WSGI middleware for a2wsgi, which was tried in place of ``Bridge``: it gives every body that
 comes and every answer that is read a thread, so that 40 half-sent bodies held up everybody for 10 s and more.
@@ -34,7 +35,7 @@ from werkzeug.wsgi import FileWrapper
 
 from referee.web.connections import CONNECTIONS_AT_ONCE, QUEUE, ConnectionLimits, Connections, GuardedSocket, affordable
 from referee.web.logins import Logins
-from referee.web.security import visitor_of
+from referee.web.security import PIN_RIGHT, Guess, visitor_of
 from referee.web.streaming.crowd import Broadcaster
 from referee.web.streaming.streams import EventStream, PictureStream, Stream
 
@@ -137,10 +138,9 @@ class GuardedConnection(H11Protocol):
 class Bridge:
     """The app as uvicorn calls it (ASGI): views on threads, streams on the loop."""
 
-    def __init__(
-        self, app: flask.Flask, guard: Connections, pool: ThreadPoolExecutor, own_pool: ThreadPoolExecutor
-    ) -> None:
-        self._app, self._guard, self._pool, self._own_pool = app, guard, pool, own_pool
+    def __init__(self, app: flask.Flask, guard: Connections, pools: Iterable[ThreadPoolExecutor]) -> None:
+        self._app, self._guard = app, guard
+        self._pool, self._own_pool, self._hashing = pools
         self._most_bytes = app.config["MAX_CONTENT_LENGTH"]
         self.crowd = Broadcaster()
 
@@ -150,9 +150,11 @@ class Bridge:
         body = await self._body(scope, receive)
         if body is None:
             return await _refuse(send, 413, b"the body is too large")
-        loop = asyncio.get_running_loop()
-        view, address = _View(self._app, environ(scope, body)), visitor_of((scope["client"] or ("",))[0])
-        await loop.run_in_executor(self._own_pool if self._guard.knows(address) else self._pool, view.run)
+        address = visitor_of((scope["client"] or ("",))[0])
+        view = await self._called(address, environ(scope, body))
+        if isinstance(view.chunks, Guess):
+            right = await asyncio.get_running_loop().run_in_executor(self._hashing, view.chunks.look)
+            view = await self._called(address, environ(scope, body) | {PIN_RIGHT: right})
         try:
             status, headers = view.head
             if self._guard.crowded(address) or scope["state"][LINE].pipelines():
@@ -164,6 +166,13 @@ class Bridge:
                 await self._write(view, send)
         finally:
             view.close()
+
+    async def _called(self, address: str, environ: dict[str, Any]) -> _View:
+        """The view that the app has for that address, called on a thread."""
+        view = _View(self._app, environ)
+        pool = self._own_pool if self._guard.knows(address) else self._pool
+        await asyncio.get_running_loop().run_in_executor(pool, view.run)
+        return view
 
     async def _go_on(self, stream: Stream, scope: Scope, receive: Receive, send: Send) -> None:
         """An answer without an end, until the viewer or the stream has gone."""
@@ -223,7 +232,7 @@ class _View:
     def run(self) -> None:
         """Call the app and take the beginning of its answer."""
         self.chunks = self._app(self._environ, self._start)
-        if not isinstance(self.chunks, EventStream | PictureStream):
+        if not isinstance(self.chunks, EventStream | PictureStream | Guess):
             self._blocks = iter(self.chunks)
             self.first = self.next_block()
 
@@ -260,6 +269,7 @@ def environ(scope: Scope, body: bytes) -> dict[str, Any]:
         "CONTENT_LENGTH": str(len(body)),
         "wsgi.errors": sys.stderr,
         "wsgi.multiprocess": False,
+        PIN_RIGHT: None,
         "wsgi.file_wrapper": lambda file, _=0: FileWrapper(file, BLOCK_BYTES),
     }
 
@@ -292,9 +302,9 @@ class Server:
             affordable(limits), lambda address: any(visitor_of(row.address) == address for row in logins.rows())
         )
         self._socket.admits = lambda address: self.connections.admits(visitor_of(address))
-        self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="web view")
-        self._own_pool = ThreadPoolExecutor(OWN_THREADS, thread_name_prefix="web referee")
-        self._bridge = Bridge(app, self.connections, self._pool, self._own_pool)
+        sizes = {"view": THREADS, "referee": OWN_THREADS, "PIN": 1}
+        self._pools = [ThreadPoolExecutor(n, thread_name_prefix=f"web {name}") for name, n in sizes.items()]
+        self._bridge = Bridge(app, self.connections, self._pools)
         self._streams = app.extensions["referee.streams"]
         certificate, key = tls or (None, None)
         self._server = uvicorn.Server(
@@ -323,7 +333,7 @@ class Server:
         except OSError:  # a certificate that cannot be read
             self._socket.close()
             raise
-        self._thread = threading.Thread(target=self._run, name="web", daemon=True)
+        self._thread = threading.Thread(target=asyncio.run, args=(self._serve(),), name="web", daemon=True)
         self._thread.start()
 
     @property
@@ -331,9 +341,6 @@ class Server:
         """The address of the public board."""
         shown = "127.0.0.1" if self.host in ("0.0.0.0", "::") else self.host
         return f"{self._scheme}://{shown}:{self.port}/"
-
-    def _run(self) -> None:
-        asyncio.run(self._serve())
 
     async def _serve(self) -> None:
         loop = asyncio.get_running_loop()
@@ -348,7 +355,7 @@ class Server:
         self._server.should_exit = True
         self._streams.close()
         self._thread.join(timeout=10)
-        for pool in (self._pool, self._own_pool):
+        for pool in self._pools:
             pool.shutdown(cancel_futures=True)
         self._socket.close()
 

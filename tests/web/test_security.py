@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import threading
+import urllib.request
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import closing
+from http.client import HTTPConnection
 
 import pytest
 from conftest import PIN
 from fake_session import FakeSession
 
 from referee.match.commands import DrawCard
+from referee.web import security
 from referee.web.actions import ACTIONS
 from referee.web.app import create_app
 from referee.web.logins import LOGIN_LIFETIME_S, Logins
 from referee.web.security import BRAKE_AFTER, BRAKE_S, PIN_LIMITS, WAITING_GUESSES, Access, visitor_of
+from referee.web.server import THREADS, serve
 
 PIN_TRIES, PIN_WINDOW_S = PIN_LIMITS[0]
 
@@ -132,18 +138,18 @@ def door(monkeypatch):
 def test_the_door_opens_again_after_the_window(door):
     door, now = door
     for _ in range(PIN_TRIES):
-        assert not door.opens("wrong", "10.0.0.1")
+        assert not door.guess("wrong", "10.0.0.1").look()
     assert door.wait_s("10.0.0.1") > 0
     now[0] = PIN_WINDOW_S + 1
     assert door.wait_s("10.0.0.1") == 0
-    assert door.opens("right", "10.0.0.1")
+    assert door.guess("right", "10.0.0.1").look()
 
 
 def test_wrong_pins_from_elsewhere_lock_nobody_out(door):
     door, _ = door
     for n in range(40):
         for _ in range(PIN_TRIES):
-            door.opens("wrong", f"10.0.0.{n}")
+            door.guess("wrong", f"10.0.0.{n}").look()
     assert door.wait_s("10.9.9.9") <= BRAKE_S
     assert door.wait_s("known aBcD") == 0
     assert sum(count for _, count in door.wrong()) == 40 * PIN_TRIES
@@ -157,32 +163,48 @@ def test_many_addresses_together_guess_no_faster_than_one_once_they_have_guessed
         now[0] = n / 4
         if door.wait_s(f"10.{n >> 8}.{n & 255}.1") == 0:
             guesses += 1
-            door.opens("wrong", f"10.{n >> 8}.{n & 255}.1")
+            door.guess("wrong", f"10.{n >> 8}.{n & 255}.1").look()
     assert guesses <= BRAKE_AFTER + 3600 / BRAKE_S
 
 
-def test_guesses_are_hashed_one_at_a_time_and_few_may_wait(monkeypatch):
-    """The rest of the pages' threads stay free; who has logged in before is not turned away."""
-    at_once, most, begun, go_on = [0], [0], threading.Semaphore(0), threading.Event()
+def test_guesses_are_hashed_one_at_a_time_and_take_no_thread_from_the_pages(monkeypatch, session):
+    """More guesses than the pages have threads wait, and a page comes at once; one more is told to wait."""
+    waiting, at_once, most, begun, go_on = THREADS + 3, [0], [0], threading.Event(), threading.Event()
 
     def slow(known, pin):
         at_once[0] += 1
         most[0] = max(most[0], at_once[0])
-        begun.release()
-        go_on.wait(20)
+        begun.set()
+        assert go_on.wait(60)
         at_once[0] -= 1
-        return False
+        return pin == PIN
 
-    monkeypatch.setattr("referee.web.security.check_password_hash", slow)
-    door = Access("right", lambda: 0.0)
-    with ThreadPoolExecutor(WAITING_GUESSES + 3) as pool:
-        tries = [pool.submit(door.opens, "wrong", f"10.0.0.{n}") for n in range(WAITING_GUESSES + 2)]
-        assert begun.acquire(timeout=20)
-        turned_away = next(as_completed(tries, 20))
-        known = pool.submit(door.opens, "wrong", "known aBcD")
-        go_on.set()
-    assert turned_away.result() is None and known.result() is False
-    assert sum(one.result() is None for one in tries) == 2 and most[0] == 1
+    monkeypatch.setattr(security, "check_password_hash", slow)
+    monkeypatch.setattr(security, "WAITING_GUESSES", waiting)
+    server = serve(create_app(session, pin=PIN, host="0.0.0.0"), "127.0.0.1", 0)
+
+    def guess(pin: str, source: str) -> int:
+        with closing(HTTPConnection("127.0.0.1", server.port, timeout=60, source_address=(source, 0))) as line:
+            line.request("POST", "/api/session", json.dumps({"pin": pin}), {"Content-Type": "application/json"})
+            return line.getresponse().status
+
+    with closing(server), ThreadPoolExecutor(waiting + 1) as pool:
+        try:
+            tries = [pool.submit(guess, PIN if n == 5 else "wrong", f"127.9.0.{n + 2}") for n in range(waiting + 1)]
+            assert begun.wait(60)
+            assert next(as_completed(tries, 60)).result() == 429
+            assert urllib.request.urlopen(server.url, timeout=5).status == 200
+        finally:
+            go_on.set()
+        statuses = sorted(one.result() for one in tries)
+    assert statuses == [200, *[401] * (waiting - 1), 429] and most[0] == 1
+
+
+def test_who_has_logged_in_before_is_not_turned_away_where_many_guess(door):
+    door, _ = door
+    assert all(door.guess("wrong", f"10.0.0.{n}") for n in range(WAITING_GUESSES))
+    assert door.guess("right", "10.9.9.9") is None
+    assert door.guess("right", "known aBcD").look()
 
 
 def test_who_only_watches_gets_no_session_cookie(locked_app):
@@ -198,7 +220,7 @@ def test_who_goes_on_guessing_waits_longer(door):
     for n in range(tries):
         now[0] = n * (PIN_WINDOW_S / PIN_TRIES + 1)
         assert door.wait_s("10.0.0.1") == 0
-        door.opens("wrong", "10.0.0.1")
+        door.guess("wrong", "10.0.0.1").look()
     assert door.wait_s("10.0.0.1") > window_s / 2
 
 
