@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
+import cv2
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from referee.simulator.meshes import PosedPiece
 from referee.simulator.table import Hand
@@ -133,8 +133,8 @@ def ease(share: float) -> float:
 
 def _turned(start: np.ndarray, goal: np.ndarray, share: float) -> np.ndarray:
     """(3, 3) part of the way along the shortest turn."""
-    part = share * Rotation.from_matrix(start.T @ goal).as_rotvec()
-    return start @ Rotation.from_rotvec(part).as_matrix()
+    part = share * cv2.Rodrigues(start.T @ goal)[0]
+    return start @ cv2.Rodrigues(part)[0]
 
 
 def clear_fields(pieces: Sequence[PosedPiece], places: Sequence[PosedPiece], start_s: float, pace: float) -> Script:
