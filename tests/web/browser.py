@@ -19,6 +19,8 @@ ARGS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--disable-site-isolation-trials",  # with the next: a server on another port costs no new process
+    "--renderer-process-limit=1",
 ]
 PROJECTOR = {"width": 1920, "height": 1080}
 PHONE = {"width": 390, "height": 844}
