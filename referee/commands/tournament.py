@@ -39,7 +39,10 @@ class BeginOptions:
 
     journal: str
     name: str = argument()
-    players: str = option(default="", help="Names, with commas; more may enter later.")
+    players: str = option(
+        default="",
+        help="Names, with commas; more may enter later. Strengths for those without ratings: Ann=7,Ben=4.",
+    )
     tables: str = option(default="T1", help="The tables' names, with commas.")
     form: str = option(
         "--format",
@@ -57,18 +60,28 @@ class BeginOptions:
 @takes_options(BeginOptions)
 @JOURNAL
 def begin(asked: BeginOptions) -> None:
-    """Begin a tournament called NAME; its first pairing goes by the ratings that people have."""
+    """Begin a tournament called NAME; its first pairing goes by strengths, or else the ratings that people have."""
     with running_director(asked.journal, new=True) as (director, people):
-        names = _listed(asked.players)
+        names, strengths = _with_strengths(asked.players)
         seed = new_seed() if asked.seed is None else asked.seed
         form = next(f for f in FORMATS if f == asked.form)
         options = TournamentOptions(form, asked.rounds, asked.group_size, asked.advance, seed)
-        strengths = strengths_of(director, people, names)
+        strengths = strengths or strengths_of(director, people, names)
         tables = tuple(_listed(asked.tables))
         create = commands.CreateTournament("", asked.name, options, tuple(names), tables, strengths)
         state = director.create(create)
         people.meet(names)
         click.echo(f"{state.id}: {state.name}, {len(names)} players, tables {', '.join(state.tables)}")
+
+
+def _with_strengths(text: str) -> tuple[list[str], tuple[float, ...]]:
+    """``Ann=7,Ben``: the names and, where one has a strength, everybody's, 0 without one. Raises BadArgument."""
+    parts = [part.rpartition("=") if "=" in part else (part, "", "0") for part in _listed(text)]
+    try:
+        strengths = tuple(float(strength) for _, _, strength in parts)
+    except ValueError as error:
+        raise BadArgument(f"--players: {error}; strengths are numbers, as in Ann=7,Ben=4") from None
+    return [name.strip() for name, _, _ in parts], strengths if any(sign for _, sign, _ in parts) else ()
 
 
 def strengths_of(director: Director, people: People, names: list[str]) -> tuple[float, ...]:
@@ -119,7 +132,7 @@ METAVARS = {"player": "NAME", "name": "NEW"}
 def changing_command(name: str, kind: type[TournamentCommand], about: str) -> None:
     """A subcommand of that name: the command of that kind, its fields asked for one after another, is given to the
     tournament, and how that stands is said."""
-    asked = [f for f in fields(kind) if f.name != "strength"]
+    asked = fields(kind)
 
     def run(journal: str, tournament: str, **given: Any) -> None:
         with running_director(journal, tournament) as (director, people):
@@ -138,7 +151,12 @@ def changing_command(name: str, kind: type[TournamentCommand], about: str) -> No
     for field in reversed(asked):
         metavar = METAVARS.get(field.name, field.name.upper())
         kept = int if field.name == "game" else str
-        run = WHO(run) if field.name == "who" else click.argument(field.name, type=kept, metavar=metavar)(run)
+        if field.name == "who":
+            run = WHO(run)
+        elif field.type is float:
+            run = click.option(f"--{field.name}", type=float, default=0.0, help="More is stronger.")(run)
+        else:
+            run = click.argument(field.name, type=kept, metavar=metavar)(run)
     tournament.command(name, help=about)(WHICH(JOURNAL(run)))
 
 
@@ -159,7 +177,8 @@ def _player(state: Tournament, name: str) -> int:
 for name, kind, about in (
     ("enter", commands.Enter, "NAME takes part, from the next pairing on."),
     ("leave", commands.Leave, "NAME goes home, and WHY."),
-    ("return", commands.Return, "NAME, who had left, is back."),
+    ("sit-out", commands.SitOut, "NAME asks not to play the next round, once, for half of a win."),
+    ("return", commands.Return, "NAME, who had left or would sit out, plays on."),
     ("rename", commands.Rename, "Correct a name: NAME is NEW from now on."),
     ("open-table", commands.OpenTable, "One more TABLE."),
     ("close-table", commands.CloseTable, "Give a TABLE up, and WHY; its game goes to another."),

@@ -11,7 +11,7 @@ from referee.tournament.evolve import fold
 from referee.tournament.plan import remaining_s, time_plan
 from referee.tournament.standings import RULES, StandingsRow, standings
 from referee.tournament.state import Fixture, Tournament
-from referee.web.hall.export import to_json
+from referee.web.hall.export import to_json, to_trf
 from referee.web.i18n.texts import translate
 
 LANG = "en"
@@ -61,7 +61,7 @@ def table_text(state: Tournament) -> str:
 
 def _line(row: StandingsRow, width: int, form: str) -> str:
     place = f"{row.place:>3}." if row.place else "left"
-    swiss = f"{row.points:>3} points  Buchholz {row.buchholz:>3}  "
+    swiss = f"{row.match_points:>3} points  Buchholz {row.buchholz:>3}  "
     group = f"place in group {row.group_place or '-'}  "
     return f"{place} {row.name:<{width}}  {swiss if form == 'swiss' else group}{row.cards:>4} card points"
 
@@ -73,8 +73,8 @@ def game_text(state: Tournament, game: Fixture) -> str:
     if game.result is None:
         where = f" at table {game.table}" if game.table else ""
         return f"{game.number:>3}: {names}{label}: {game.phase}{where}"
-    if game.result.by == "bye":
-        return f"{game.number:>3}: {names}: no opponent"
+    if game.bye:
+        return f"{game.number:>3}: {names}: {translate(LANG, f'hall.by.{game.result.by}')}"
     rows = ", ".join(f"{state.entrants[r.player].name} {r.points}" for r in game.result.rows)
     winner = game.result.winner
     to = state.entrants[winner].name if winner is not None else "shared"
@@ -101,8 +101,10 @@ def plan(tournament: str, journal: str) -> None:
 @click.command()
 @WHICH
 @JOURNAL
+@click.option("--format", "form", type=click.Choice(["json", "trf"]), default="json", show_default=True)
 @click.option("-o", "--out", type=click.Path(dir_okay=False, path_type=Path), help="Write here, not to the screen.")
-def export(tournament: str, journal: str, out: Path | None) -> None:
-    """The tournament as JSON: persons and tables as in WCIF, games and standings in an extension of it."""
+def export(tournament: str, journal: str, form: str, out: Path | None) -> None:
+    """The tournament as JSON; a Swiss also as TRF16 (trf), which pairing programs and their checkers read."""
     with running_director(journal, tournament) as (director, _):
-        write_output(to_json(begun_tournament(director, journal)), out)
+        state = begun_tournament(director, journal)
+        write_output(to_trf(state) if form == "trf" else to_json(state), out)

@@ -122,8 +122,23 @@ class Leave(TournamentCommand):
                     _over(batch, game, "left", others[0] if others else None)
 
 
+class SitOut(TournamentCommand):
+    """Somebody asks not to play the next round of a Swiss: once, for half of what a win brings."""
+
+    player: int
+    who: str = ""
+    PHASES = OPEN_STAGES
+
+    def carry_out(self, batch: TournamentBatch) -> None:
+        state, entrant = batch.state, _entrant(batch.state, self.player)
+        refuse_if(not entrant.present, "tour.gone", player=entrant.name)
+        over = state.stage != "swiss" or 0 < state.rounds <= state.round
+        refuse_if(over or entrant.sits_out > 0, "tour.sits_out", player=entrant.name)
+        batch.add("bye_requested", player=self.player, round=state.round + 1)
+
+
 class Return(TournamentCommand):
-    """Somebody who had left plays on from the next round."""
+    """Somebody who had left, or wanted to sit out the next round, plays on from the next round."""
 
     player: int
     who: str = ""
@@ -131,7 +146,7 @@ class Return(TournamentCommand):
 
     def carry_out(self, batch: TournamentBatch) -> None:
         entrant = _entrant(batch.state, self.player)
-        refuse_if(entrant.present, "tour.present", player=entrant.name)
+        refuse_if(self.player not in batch.state.away, "tour.present", player=entrant.name)
         batch.add("entrant_returned", player=self.player)
 
 
@@ -194,7 +209,8 @@ class PairRound(TournamentCommand):
         batch.add("round_paired", round=number, rounds=rounds, games=[asdict(g) for g in games])
         for game in games:
             if len(game.players) < 2:
-                _over(batch, game, "bye", game.players[0] if game.players else None)
+                asked = any(batch.state.entrants[p].sits_out == number for p in game.players)
+                _over(batch, game, "requested" if asked else "bye", game.players[0] if game.players else None)
 
 
 class CallGame(TournamentCommand):
@@ -369,10 +385,11 @@ def _knockout_size(state: Tournament, groups: int) -> int:
 
 
 def _swiss(state: Tournament, ranked: Sequence[int]) -> list[Fixture]:
-    made = points(state)
-    pairs, resting = pairing.swiss(ranked, {p: made[p] for p in ranked}, state)
-    off = [_new("swiss", (resting,))] if resting is not None else []
-    return [*(_new("swiss", pair) for pair in pairs), *off]
+    made, absent = points(state), [p for p in ranked if state.entrants[p].sits_out == state.round + 1]
+    playing = [p for p in ranked if p not in absent]
+    pairs, resting = pairing.swiss(playing, {p: made[p] for p in playing}, state, pairing.latest_floats(state, made))
+    off = [*absent, *([resting] if resting is not None else [])]
+    return [_new("swiss", players) for players in (*pairs, *((p,) for p in off))]
 
 
 def _following(state: Tournament) -> tuple[list[Fixture], int]:
@@ -390,7 +407,7 @@ def _following(state: Tournament) -> tuple[list[Fixture], int]:
     return [_new("knockout", (*a, *b)) for a, b in zip(there[::2], there[1::2], strict=True)], state.rounds
 
 
-FOR_ORGANISERS = (Enter, Leave, Return, Rename, OpenTable, CloseTable, PairRound, Rerun, RuleGame)
+FOR_ORGANISERS = (Enter, Leave, SitOut, Return, Rename, OpenTable, CloseTable, PairRound, Rerun, RuleGame)
 """What people ask for; the other commands are the director's own."""
 
 _KINDS = tuple(TournamentCommand.__subclasses__())

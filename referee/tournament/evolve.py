@@ -44,6 +44,11 @@ def _entrant(state: Tournament, number: int, **changed: Any) -> Tournament:
     return replace(state, entrants=tuple(row))
 
 
+def _returned(state: Tournament, data: Data, event: Event) -> Tournament:
+    asked = state.entrants[data["player"]].sits_out
+    return _entrant(state, data["player"], gone="", sits_out=asked if asked <= state.round else 0)
+
+
 def _paired(state: Tournament, data: Data, event: Event) -> Tournament:
     games = tuple(fixture_from_json(row) for row in data["games"])
     return replace(state, games=(*state.games, *games), round=data["round"], rounds=data["rounds"])
@@ -66,7 +71,8 @@ KINDS: Mapping[str, core.Change[Tournament]] = {
     "tournament_created": _created,
     "entrant_joined": lambda s, d, e: replace(s, entrants=(*s.entrants, Entrant(**d))),
     "entrant_left": lambda s, d, e: _entrant(s, d["player"], gone=d["why"]),
-    "entrant_returned": lambda s, d, e: _entrant(s, d["player"], gone=""),
+    "entrant_returned": _returned,
+    "bye_requested": lambda s, d, e: _entrant(s, d["player"], sits_out=d["round"]),
     "entrant_renamed": lambda s, d, e: _entrant(s, d["player"], name=d["name"]),
     "table_opened": lambda s, d, e: replace(s, tables=(*s.tables, d["table"])),
     "table_closed": lambda s, d, e: replace(s, tables=tuple(t for t in s.tables if t != d["table"])),

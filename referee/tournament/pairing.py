@@ -8,10 +8,12 @@ next:
 
 1. who has had a round off gets no second one while somebody present has had none;
 2. nobody meets twice while that can be avoided;
-3. the squares of the differences in match points add up to as little as possible, the round off counted as the fewest;
-4. the last of a score group rests;
-5. the last of a score group floats down, of a lower group rather than of a higher one;
-6. who floats down meets the first of the lower group.
+3. the differences in match points add up to as little as possible, the round off counted as the fewest;
+4. so do their squares;
+5. as few as possible float, or rest, the same way as in the round before;
+6. the last of a score group rests;
+7. the last of a score group floats down, of a lower group rather than of a higher one;
+8. who floats down meets the first of the lower group.
 
 Then those who stay in a score group are folded among themselves, the upper half onto the lower half (the Dutch system,
 FIDE Handbook C.04.3, without its colours): 11 players pair 1-6, 2-7 … 5-10, and 11 rests. Where two of them have met,
@@ -25,11 +27,11 @@ the final only, as the brackets of tennis are seeded.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from itertools import combinations
+from itertools import combinations, product
 
 import networkx as nx
 
-from referee.tournament.state import Tournament
+from referee.tournament.state import WIN, Tournament
 
 Pair = tuple[int, int]
 
@@ -38,22 +40,38 @@ BYE_NODE = -1
 
 
 def meeting_counts(state: Tournament) -> Counter[frozenset[int]]:
-    """How often the same have met, over all games that were played or are to be."""
-    return Counter(frozenset(g.players) for g in state.games)
+    """How often the same have met; a walkover is no meeting."""
+    return Counter(frozenset(g.players) for g in state.games if g.played)
 
 
 def rounds_off(state: Tournament) -> Counter[int]:
-    """How many rounds off each player has had."""
-    return Counter(g.players[0] for g in state.games if g.bye)
+    """How many rounds off or walkovers each player has had, without those that were asked for."""
+    return Counter(p for g in state.games for p in g.players if not g.played and g.match_points(p) == WIN)
 
 
-def swiss(order: Sequence[int], points: Mapping[int, int], state: Tournament) -> tuple[tuple[Pair, ...], int | None]:
+def latest_floats(state: Tournament, points: Mapping[int, int]) -> dict[int, int]:
+    """Player -> 1 who met fewer points in the latest round, or did not play it, -1 who met more, 0 otherwise; all of
+    ``points``, the present ones. Empty before the first round."""
+    games = state.of_round(state.round)
+    before = {p: points[p] - game.match_points(p) for game in games for p in game.players}
+    floats = dict.fromkeys(points if games else (), 1)
+    for game in games:
+        if game.played:
+            a, b = game.players
+            floats[a] = (before[a] > before[b]) - (before[a] < before[b])
+            floats[b] = -floats[a]
+    return floats
+
+
+def swiss(
+    order: Sequence[int], points: Mapping[int, int], state: Tournament, floats: Mapping[int, int]
+) -> tuple[tuple[Pair, ...], int | None]:
     """Pairs, the leaders' first, and who has the round off (None for an even number).
 
-    ``order`` are the players present, best first; ``points`` their match points. Two or more.
+    ``order`` are the players to be paired, best first; ``points`` their match points; ``floats`` as ``latest_floats``.
     """
     before, place = meeting_counts(state), {p: n for n, p in enumerate(order)}
-    apart = _apart(order, points, before, rounds_off(state))
+    apart = _apart(order, points, before, rounds_off(state), floats)
     resting = next((a for a, b in apart if b == BYE_NODE), None)
     floating = {player for pair in apart for player in pair}
     pairs = [pair for pair in apart if BYE_NODE not in pair]
@@ -63,24 +81,33 @@ def swiss(order: Sequence[int], points: Mapping[int, int], state: Tournament) ->
 
 
 def _apart(
-    order: Sequence[int], points: Mapping[int, int], before: Counter[frozenset[int]], off: Counter[int]
+    order: Sequence[int],
+    points: Mapping[int, int],
+    before: Counter[frozenset[int]],
+    off: Counter[int],
+    floats: Mapping[int, int],
 ) -> list[Pair]:
     """The pairs that no score group has among its own: who floats down with whom, and who rests with ``BYE_NODE``."""
-    size, least, place = len(order), min(points.values()), {p: n for n, p in enumerate(order)}
+    size, least, place = len(order), min(points.values(), default=0), {p: n for n, p in enumerate(order)}
     score = Counter(points[p] for p in order)
-    outweighing = size * size * (1 + before.total() + max(points.values()) ** 2)
+    outweighing = size * size * (1 + before.total() + max(points.values(), default=0) ** 2)
 
     def weighed(rule: int, broken: int) -> int:
-        return broken * int(outweighing ** (7 - rule))
+        return broken * int(outweighing ** (9 - rule))
+
+    def apart(gap: int) -> int:
+        return weighed(3, gap) + weighed(4, gap * gap)
 
     costs = {}
     for a, b in combinations(order, 2):
-        gap = (points[a] - points[b]) ** 2
-        float_down = weighed(5, size - place[a]) + weighed(6, place[b])
+        gap = points[a] - points[b]
+        again = (floats.get(a) == 1) + (floats.get(b) == -1)
+        float_down = apart(gap) + weighed(5, again) + weighed(7, size - place[a]) + weighed(8, place[b])
         fold = abs(place[b] - place[a] - score[points[a]] // 2)  # decides nothing; without it matching takes far longer
-        costs[a, b] = weighed(2, before[frozenset((a, b))]) + weighed(3, gap) + (float_down if gap else fold)
+        costs[a, b] = weighed(2, before[frozenset((a, b))]) + (float_down if gap else fold)
     for p in order if size % 2 else ():
-        costs[p, BYE_NODE] = weighed(1, off[p]) + weighed(3, (points[p] - least) ** 2) + weighed(4, size - place[p])
+        rest = apart(points[p] - least) + weighed(5, floats.get(p) == 1) + weighed(6, size - place[p])
+        costs[p, BYE_NODE] = weighed(1, off[p]) + rest
     return [(a, b) for a, b in _matched(costs) if b == BYE_NODE or points[a] != points[b]]
 
 
@@ -122,35 +149,24 @@ def split_into_groups(order: Sequence[int], size: int) -> tuple[tuple[int, ...],
     return tuple(map(tuple, dealt))
 
 
-def bracket_places(size: int) -> tuple[Pair, ...]:
-    """Places (from 0) that meet in the first round of a knock-out of ``size``, a power of two, in bracket order:
-    winners of neighbouring pairs meet next."""
-    order = [0]
-    while len(order) < size:
-        full = 2 * len(order) - 1
-        order = [place for first in order for place in (first, full - first)]
-    return tuple(zip(order[::2], order[1::2], strict=True))
-
-
 def knockout(order: Sequence[int], group_of: Mapping[int, int]) -> tuple[Pair, ...]:
-    """The first round between all of ``order``, best first, their number a power of two; in bracket order.
+    """The first round between all of ``order``, best first, their number a power of two; in bracket order: winners of
+    neighbouring pairs meet next.
 
-    Two of one group do not meet at once where another pair can change its weaker player with them.
+    The bracket grows by doubling: each that stands in it gets one of the next best, the best the last of them. Others
+    change places so that two of one group meet as late as possible, winner and runner-up in the final; as little else
+    as possible changes.
     """
-    pairs = [(order[a], order[b]) for a, b in bracket_places(len(order))]
-
-    def same(a: int, b: int) -> bool:
-        return group_of.get(a, -1 - a) == group_of.get(b, -1 - b)
-
-    for i, (a, b) in enumerate(pairs):
-        if not same(a, b):
-            continue
-        for j in sorted(range(len(pairs)), key=lambda n: abs(order.index(pairs[n][1]) - order.index(b))):
-            c, d = pairs[j]
-            if j != i and not same(a, d) and not same(c, b):
-                pairs[i], pairs[j] = (a, d), (c, b)
-                break
-    return tuple(pairs)
+    placed = [order[0]]
+    while len(placed) < len(order):
+        full, costs = 2 * len(placed), {}
+        for (i, a), (m, b) in product(enumerate(placed), enumerate(order[len(placed) : full], len(placed))):
+            mates = [j for j, c in enumerate(placed) if group_of.get(c, -1 - c) == group_of.get(b, -1 - b)]
+            early = sum((2 * full) ** (3 + len(placed).bit_length() - (i ^ j).bit_length()) for j in mates)
+            costs[a, b] = early + (full - 1 - order.index(a) - m) ** 2
+        place = {p: n for n, p in enumerate(placed)}
+        placed = [p for pair in sorted(_matched(costs), key=lambda pair: place[pair[0]]) for p in pair]
+    return tuple(zip(placed[::2], placed[1::2], strict=True))
 
 
 def knockout_size(wanted: int, players: int) -> int:

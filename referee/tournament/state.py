@@ -48,12 +48,14 @@ class TournamentOptions:
 @dataclass(frozen=True)
 class Entrant:
     """Who takes part. ``joined`` rounds had been paired when they came; ``gone`` says why they left, '' while present.
-    ``strength`` orders the first pairing: a rating over earlier evenings, 0 where none is known."""
+    ``strength`` orders the first pairing: a rating over earlier evenings or the organiser's, 0 where none is known.
+    ``sits_out``: the round they asked not to play, 0 for none."""
 
     name: str
     joined: int = 0
     gone: str = ""
     strength: float = 0.0
+    sits_out: int = 0
 
     @property
     def present(self) -> bool:
@@ -74,7 +76,8 @@ class ResultRow:
 
 @dataclass(frozen=True)
 class GameResult:
-    """How a game ended. ``by``: 'match', 'ruling' (an organiser's), 'left' (the other one went home), 'bye'."""
+    """How a game ended. ``by``: 'match', 'ruling' (an organiser's), 'left' (the other one went home), 'bye',
+    'requested' (a round that the player asked not to play)."""
 
     rows: tuple[ResultRow, ...]
     by: str = "match"
@@ -126,6 +129,20 @@ class Fixture:
         """Whether it is a round off."""
         return len(self.players) == 1
 
+    @property
+    def played(self) -> bool:
+        """Whether its players decided it: it is over, and no round off or walkover."""
+        return self.result is not None and self.result.by in ("match", "ruling")
+
+    def match_points(self, player: int) -> int:
+        """What that player has of the game: ``SHARED`` also for a requested round off; 0 while it is not over."""
+        row = self.result and self.result.row(player)
+        if not row or self.result is None:
+            return 0
+        if self.result.by == "requested":
+            return SHARED
+        return 0 if row.place != 1 else WIN if self.result.winner == player else SHARED
+
 
 @dataclass(frozen=True)
 class Tournament(State):
@@ -163,6 +180,11 @@ class Tournament(State):
     def present(self) -> tuple[int, ...]:
         """Who is still there."""
         return tuple(n for n, e in enumerate(self.entrants) if e.present)
+
+    @property
+    def away(self) -> tuple[int, ...]:
+        """Who has left, or will sit out the next round."""
+        return tuple(n for n, e in enumerate(self.entrants) if not e.present or e.sits_out > self.round)
 
     def of_round(self, number: int) -> tuple[Fixture, ...]:
         """The games of a round."""

@@ -76,7 +76,7 @@ def compared(url: str) -> dict[str, int]:
     state, counted, wrong = state_of(url), swiss_table(url), misplaced(url)
     assert state.phase == "finished" and wrong == [], wrong
     lines = standings(state)
-    assert {row.name: (row.points, row.buchholz, row.cards, row.duels_won) for row in lines} == counted
+    assert {row.name: (row.match_points, row.buchholz, row.cards, row.duels_won) for row in lines} == counted
     keys = [counted[row.name] for row in lines]
     assert keys == sorted(keys, reverse=True)
     events, tables = rows(url)

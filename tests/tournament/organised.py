@@ -7,11 +7,17 @@ import random
 from referee.tournament import plan
 from referee.tournament.commands import CallGame, CreateTournament, GameBegins, GameEnds, PairRound, decide
 from referee.tournament.evolve import evolve, fold
-from referee.tournament.state import GameResult, ResultRow, TournamentOptions
+from referee.tournament.state import Fixture, GameResult, ResultRow, TournamentOptions
 
 NAMES = tuple(f"{first}{last}" for last in ("", " B.", " C.", " D.") for first in (
     "Ann", "Ben", "Cem", "Dia", "Eli", "Fay", "Gus", "Hal", "Ida", "Jon", "Kim", "Leo", "Mia", "Ned", "Ole", "Pia"
 ))  # fmt: skip
+
+
+def over(number, *players):
+    """A Swiss game that is over, won by the first; of one player a round off."""
+    rows = tuple(ResultRow(p, place=place) for place, p in enumerate(players, 1))
+    return Fixture(number, 1, "swiss", players, result=GameResult(rows, "match" if players[1:] else "bye"))
 
 
 class Organised:

@@ -61,7 +61,20 @@ def test_an_evening_from_the_command_line(typed):
     typed("tournament", "open-table", "T3")
     typed("tournament", "close-table", "T1", "broken lamp")
     typed("tournament", "rename", "Ben", "Benno")
-    assert [p["name"] for p in json.loads(typed("tournament", "export"))["persons"]][1] == "Benno"
+    assert [p["name"] for p in json.loads(typed("tournament", "export"))["entrants"]][1] == "Benno"
+
+
+def test_strengths_are_typed_and_somebody_sits_out(typed):
+    typed("tournament", "begin", "Cup", "--players", "Ann=1,Ben=4, Cem,Dia=2.5")
+    typed("tournament", "enter", "Fay", "--strength", "3")
+    typed("tournament", "sit-out", "Fay")
+    typed("tournament", "pair")
+    shown = typed("tournament", "show").partition("round 1")[2]
+    assert [line.split(": ")[1] for line in shown.splitlines()[1:]] == ["Ben - Ann", "Dia - Cem", "Fay"]
+    assert "Fay: sits out, 1 point" in shown
+    assert typed("tournament", "export", "--format", "trf").startswith("012 Cup\n")
+    with pytest.raises(RefereeError, match="strengths are numbers"):
+        typed("tournament", "begin", "Cup", "--players", "Ann=x,Ben")
 
 
 def test_people_from_the_command_line(typed):

@@ -91,7 +91,7 @@ def hall(store):
 
 def same_as_recounted(store, state):
     counted, lines = swiss_table(store), standings(state)
-    assert {row.name: (row.points, row.buchholz, row.cards, row.duels_won) for row in lines} == counted
+    assert {row.name: (row.match_points, row.buchholz, row.cards, row.duels_won) for row in lines} == counted
     keys = [counted[row.name] for row in lines]
     assert keys == sorted(keys, reverse=True)
 

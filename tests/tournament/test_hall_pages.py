@@ -140,9 +140,13 @@ def test_what_is_not_there_is_404(shown, path):
 
 
 def test_organisers_enter_dismiss_rename_and_rule(shown):
-    assert shown.post("/referee/do", command="Enter", player="Zoe", who="Org").status_code == 303
+    assert shown.post("/referee/do", command="Enter", player="Zoe", who="Org", strength="7.5").status_code == 303
     state = shown.hall.director.state
     zoe = [e.name for e in state.entrants].index("Zoe")
+    assert state.entrants[zoe].strength == 7.5
+    assert shown.post("/referee/do", command="SitOut", player=zoe).status_code == 303
+    assert f'<option value="{zoe}">Zoe' in re.search("Return.*", shown.get("/referee").get_data(as_text=True))[0]
+    assert shown.post("/referee/do", command="Return", player=zoe).status_code == 303
     assert shown.people.person("Zoe")
     assert shown.post("/referee/do", command="Rename", player=zoe, name="Zoé").status_code == 303
     assert shown.post("/referee/do", command="Leave", player=zoe, why="train").status_code == 303
@@ -206,7 +210,7 @@ def test_people_are_renamed_coloured_pictured_merged_and_deleted(shown):
 def test_a_visitor_without_the_pin_sees_the_board_and_no_more(tmp_path):
     made = Shown(tmp_path, pin="314159")
     try:
-        for path in ("/", "/tables/T1", "/standings", "/export.json", "/snapshot?page=hall"):
+        for path in ("/", "/tables/T1", "/standings", "/export.json", "/export.trf", "/snapshot?page=hall"):
             assert made.get(path).status_code == 200, path
         for path in ("/tables", "/referee", "/people", "/people/P1", "/people/P1/picture.jpg", "/snapshot?page=tables"):
             assert made.get(path).status_code == 401, path
@@ -220,21 +224,19 @@ def test_a_visitor_without_the_pin_sees_the_board_and_no_more(tmp_path):
 
 def test_the_export_has_persons_tables_games_and_standings(shown):
     row = json.loads(shown.get("/export.json").get_data())
-    assert row["formatVersion"] == "1.1.1" and [r["name"] for r in row["schedule"]["venues"][0]["rooms"]] == [
-        "T1",
-        "T2",
-    ]
-    assert [p["registrantId"] for p in row["persons"]] == list(range(1, 8))
-    data = row["extensions"][0]["data"]
-    assert len(data["games"]) == len(shown.hall.director.state.games) and data["tieRules"][0] == "match_points"
-    known = {p["registrantId"] for p in row["persons"]}
-    assert all(set(g["registrantIds"]) <= known for g in data["games"])
-    assert {line["registrantId"] for line in data["standings"]} == known
+    assert row["format"] == "referee tournament" and row["tables"] == ["T1", "T2"]
+    assert [p["name"] for p in row["entrants"]] == list(NAMES[:7]) and "strength" not in row["entrants"][0]
+    assert len(row["games"]) == len(shown.hall.director.state.games) and row["tie_rules"][0] == "match_points"
+    assert (
+        {p for g in row["games"] for p in g["players"]}
+        == {line["player"] for line in row["standings"]}
+        == set(range(7))
+    )
 
 
 def test_the_seed_of_the_lots_is_told_when_the_tournament_is_over(shown):
     def told():
-        return json.loads(shown.get("/export.json").get_data())["extensions"][0]["data"]["options"]["seed"]
+        return json.loads(shown.get("/export.json").get_data())["options"]["seed"]
 
     assert told() is None
     while shown.hall.director.state.phase != "finished":

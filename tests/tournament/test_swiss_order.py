@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import random
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+sys.path.insert(0, str(Path(__file__).parent))
+
+from organised import over
+
 from referee.tournament.pairing import swiss
-from referee.tournament.state import Fixture, Tournament
+from referee.tournament.state import Tournament
 
 REST = -1
 Pairs = list[tuple[int, int]]
@@ -36,14 +42,14 @@ class Position:
         pairs = [(a, b) for b in range(self.size) for a in range(b)]
         self.met = chance.choices(pairs, k=chance.randint(0, 2 * self.size))
         self.rested = chance.choices(range(self.size), k=chance.choice([0, 1, self.size]))
+        self.floated = {p: chance.choice([-1, 0, 0, 1]) for p in range(self.size)} if seed % 2 else {}
 
     def paired(self) -> Pairs:
         """What ``swiss`` makes of it; who rests is paired with REST."""
-        games = [
-            Fixture(n, 1, "swiss", players) for n, players in enumerate([*self.met, *((p,) for p in self.rested)], 1)
-        ]
+        games = tuple(over(n, *players) for n, players in enumerate([*self.met, *((p,) for p in self.rested)], 1))
         order = range(self.size)
-        pairs, resting = swiss(order, dict(zip(order, self.points, strict=True)), Tournament(games=tuple(games)))
+        made = dict(zip(order, self.points, strict=True))
+        pairs, resting = swiss(order, made, Tournament(games=games), self.floated)
         return [*pairs, *([(resting, REST)] if resting is not None else [])]
 
     def pairings(self) -> Iterator[Pairs]:
@@ -57,12 +63,15 @@ class Position:
         """How much of each rule the pairing breaks, the rules in their order: less is better."""
         resting = [a for a, b in pairs if b == REST]
         games = [pair for pair in pairs if REST not in pair]
+        gaps = [self.points[a] - self.points[b] for a, b in games] + [self.points[p] - self.points[-1] for p in resting]
         floats = [pair for pair in self.apart(pairs) if REST not in pair]
         return (
             sum(self.rested.count(p) for p in resting),
             sum(self.met.count(pair) for pair in games),
-            sum((self.points[a] - self.points[b]) ** 2 for a, b in games)
-            + sum((self.points[p] - self.points[-1]) ** 2 for p in resting),
+            sum(gaps),
+            sum(gap**2 for gap in gaps),
+            sum(self.floated.get(a) == 1 for a, _ in self.apart(pairs))
+            + sum(self.floated.get(b) == -1 for _, b in floats),
             sum(self.size - p for p in resting),
             sum(self.size - a for a, _ in floats),
             sum(b for _, b in floats),

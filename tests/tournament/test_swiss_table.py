@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 
 import pytest
 
+sys.path.insert(0, str(Path(__file__).parent))
+
+from organised import over
+
 from referee.tournament.pairing import swiss
-from referee.tournament.state import Fixture, Tournament
+from referee.tournament.state import Tournament
 
 TABLE = (Path(__file__).parent / "swiss_table.txt").read_text(encoding="utf-8")
-ROWS = re.findall(r"^(\d+)(?:; points ([\d ]+))?(?:; met ([\d -]+))?(?:; rested (\d+))?: (.+)$", TABLE, re.MULTILINE)
+ROWS = re.findall(
+    r"^(\d+)(?:; points ([\d ]+))?(?:; met ([\d -]+))?(?:; rested (\d+))?"
+    r"(?:; down ([\d ]+))?(?:; up ([\d ]+))?: (.+)$",
+    TABLE,
+    re.MULTILINE,
+)
 
 
 def player(number: str | int) -> int:
@@ -24,13 +34,14 @@ def pairs_of(text: str) -> list[tuple[int, int]]:
     return [(player(a), player(b)) for a, b in re.findall(r"(\d+)-(\d+)", text)]
 
 
-@pytest.mark.parametrize(("size", "points", "met", "rested", "wanted"), ROWS)
-def test_a_pairing_is_the_printed_one(size, points, met, rested, wanted):
-    games = [Fixture(n, 1, "swiss", pair) for n, pair in enumerate(pairs_of(met), 1)]
-    games += [Fixture(len(games) + 1, 1, "swiss", (player(rested),))] if rested else []
+@pytest.mark.parametrize(("size", "points", "met", "rested", "down", "up", "wanted"), ROWS)
+def test_a_pairing_is_the_printed_one(size, points, met, rested, down, up, wanted):
+    games = [over(n, *pair) for n, pair in enumerate(pairs_of(met), 1)]
+    games += [over(len(games) + 1, player(rested))] if rested else []
+    floats = {player(n): way for numbers, way in ((down, 1), (up, -1)) for n in numbers.split()}
     order = [player(n) for n in range(1, int(size) + 1)]
     made = dict(zip(order, map(int, points.split()), strict=True)) if points else dict.fromkeys(order, 0)
-    pairs, resting = swiss(order, made, Tournament(games=tuple(games)))
+    pairs, resting = swiss(order, made, Tournament(games=tuple(games)), floats)
     told = " ".join(f"{100 - a}-{100 - b}" for a, b in pairs) + (f", {100 - resting} rests" if resting else "")
     assert told == wanted
 

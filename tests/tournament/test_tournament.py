@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 import sys
 from pathlib import Path
@@ -27,10 +28,17 @@ from referee.tournament.commands import (
     Rerun,
     Return,
     RuleGame,
+    SitOut,
     decide,
 )
 from referee.tournament.evolve import fold
-from referee.tournament.pairing import bracket_places, knockout, knockout_size, split_into_groups, swiss_rounds
+from referee.tournament.pairing import (
+    knockout,
+    knockout_size,
+    rounds_off,
+    split_into_groups,
+    swiss_rounds,
+)
 from referee.tournament.plan import CHANGE_S, DUEL_S, remaining_s, time_plan
 from referee.tournament.results import result_of
 from referee.tournament.standings import points, ranked_entrants, standings
@@ -58,8 +66,8 @@ def test_a_snake_gives_each_group_its_share_of_the_strong():
 
 
 def test_the_two_best_of_a_bracket_meet_in_the_final_only():
-    assert bracket_places(2) == ((0, 1),) and bracket_places(4) == ((0, 3), (1, 2))
-    assert bracket_places(8) == ((0, 7), (3, 4), (1, 6), (2, 5))
+    assert knockout(range(2), {}) == ((0, 1),) and knockout(range(4), {}) == ((0, 3), (1, 2))
+    assert knockout(range(8), {}) == ((0, 7), (3, 4), (1, 6), (2, 5))
 
 
 @pytest.mark.parametrize(
@@ -67,15 +75,16 @@ def test_the_two_best_of_a_bracket_meet_in_the_final_only():
     [
         ("10 11 12 13", "10:1 13:1 11:2 12:2", "10-12 11-13"),
         ("10 11", "10:1 11:1", "10-11"),  # nobody to change with
-        ("0 1 2 3 4 5 6 7", "0:1 1:2 2:3 3:4 4:1 5:2 6:3 7:4", "0-7 3-4 1-6 2-5"),  # nobody of one group
-        ("0 1 2 3 4 5 6 7", "0:1 1:2 2:3 3:4 4:2 5:4 6:3 7:1", "0-6 3-4 1-7 2-5"),  # the nearest place changes
-        ("0 1 2 3 4 5 6 7", "0:1 1:2 2:3 3:4 4:2 5:4 6:1 7:1", "0-5 3-4 1-6 2-7"),  # who may not meet 0 either does not
-        ("0 1 2 3 4 5 6 7", "0:1 1:1 2:3 3:4 4:2 5:4 6:3 7:1", "0-5 3-4 1-6 2-7"),  # nor who would leave 1 with 7
+        ("0 1 2 3 4 5 6 7", "", "0-7 3-4 1-6 2-5"),  # nobody of one group
+        ("0 1 2 3 4 5 6 7", "0:1 1:2 2:3 3:4 4:1 5:2 6:3 7:4", "0-6 3-5 1-7 2-4"),  # each runner-up in the other half
+        ("0 1 2 3 4 5 6 7", "0:1 1:2 2:3 3:4 4:2 5:4 6:3 7:1", "0-6 3-4 1-7 2-5"),  # the nearest places change
+        ("0 1 2 3 4 5 6 7", "0:1 1:2 2:3 3:4 4:2 5:4 6:1 7:1", "0-5 3-4 1-7 2-6"),  # 5, 6 and 7 want two places
         (
             "0 1 2 3 4 5 6 7",
-            "0:1 1:2 2:2 3:3 4:3 5:4 6:4 7:1",
-            "0-6 3-5 1-7 2-4",
-        ),  # two pairs change, one after another
+            "0:1 1:1 2:3 3:4 4:2 5:4 6:3 7:1",
+            "0-6 3-4 1-5 2-7",
+        ),  # 7 has one of his group in each half
+        ("0 1 2 3 4 5 6 7", "0:1 1:2 2:2 3:3 4:3 5:4 6:4 7:1", "0-6 2-4 1-7 3-5"),  # 2 and 3 change too
         ("0 1 2 3", "0:1 1:1 2:1 3:1", "0-3 1-2"),  # all of one group
         ("8 9 6 7", "", "8-7 9-6"),  # who played in no group is of nobody's
         ("8 9 6 7", "9:1 6:2", "8-7 9-6"),
@@ -87,9 +96,21 @@ def test_the_two_best_of_a_bracket_meet_in_the_final_only():
         ("2 1 0 3", "0:0 1:1 2:2", "2-3 1-0"),
     ],
 )
-def test_two_of_one_group_do_not_meet_at_once_in_the_knock_out(order, group_of, wanted):
+def test_two_of_one_group_meet_in_the_knock_out_as_late_as_possible(order, group_of, wanted):
     of = {int(p): int(group) for p, group in re.findall(r"(\d+):(\d+)", group_of)}
     assert " ".join(f"{a}-{b}" for a, b in knockout([int(p) for p in order.split()], of)) == wanted
+
+
+@pytest.mark.parametrize("groups", [2, 4, 8])
+def test_winner_and_runner_up_of_a_group_can_meet_in_the_final_only(groups):
+    for seed in range(60):
+        runners_up = random.Random(seed).sample(range(groups), groups)
+        bracket = [
+            p for pair in knockout(range(2 * groups), dict(enumerate([*range(groups), *runners_up]))) for p in pair
+        ]
+        of = [p if p < groups else runners_up[p - groups] for p in bracket]
+        assert sorted(of[:groups]) == sorted(of[groups:]) == list(range(groups))
+        assert (bracket.index(0) < groups) != (bracket.index(1) < groups)
 
 
 @pytest.mark.parametrize(("wanted", "players", "size"), [(8, 30, 8), (6, 30, 4), (8, 5, 4), (3, 3, 2), (2, 9, 2)])
@@ -149,6 +170,88 @@ def test_ties_of_a_swiss_are_broken_by_buchholz_then_by_card_points():
     assert {frozenset(g.players) for g in cup.state.of_round(2)} >= {frozenset((one, two))}
 
 
+def played(cup, *wins):
+    """A round in which these players win, all others who are named first; the game numbers are the pairing's."""
+    cup.do(PairRound())
+    for game in cup.state.of_round(cup.state.round):
+        if game.result is None:
+            cup.call_all()
+            cup.begin(game.number)
+            first = next((p for p in game.players if p in wins), game.players[0])
+            cup.end(game.number, *sorted(game.players, key=lambda p: p != first))
+
+
+def buchholz_of(cup):
+    return {row.name: row.buchholz for row in standings(cup.state)}
+
+
+def test_a_round_missed_before_one_came_counts_as_against_ones_own_points():
+    cup = Organised(8, 4, rounds=3)
+    played(cup)
+    cup.do(Enter("Zoe"), Enter("Yan"))
+    played(cup, 8)
+    played(cup, 8)
+    made = points(cup.state)
+    games = [g for g in cup.state.games if 8 in g.players]
+    assert made[8] == 4 and len(games) == 2 and all(len(g.players) == 2 for g in games)
+    met = [p for g in games for p in g.players if p != 8]
+    assert buchholz_of(cup)["Zoe"] == sum(made[p] for p in met) + made[8]
+
+
+def test_who_goes_home_drags_nobody_down_and_a_walkover_counts_as_against_ones_own_points():
+    cup = Organised(8, 4, rounds=3)
+    played(cup)
+    one, other = (g.players for g in cup.state.of_round(1)[:2])
+    cup.do(Leave(one[1], "train"), PairRound())
+    open_game = next(g for g in cup.state.of_round(2) if other[1] in g.players and len(g.players) == 2)
+    cup.do(Leave(other[1], "ill"))
+    winner = cup.state.game(open_game.number).result.winner
+    cup.play_round()
+    played(cup)
+    made, sums = points(cup.state), {n: buchholz_of(cup)[cup.state.entrants[n].name] for n in range(8)}
+
+    def own(player, missed):
+        """Opponents who missed no round at the end by their points, with what these missed."""
+        met = [p for g in cup.state.games if player in g.players and g.played for p in g.players if p != player]
+        return sum(made[p] + missed.get(p, 0) for p in met) + (3 - len(met)) * made[player]
+
+    missed = {one[1]: 2, other[1]: 1}  # a shared game for each round they were not there for
+    assert sums == {n: own(n, missed) for n in range(8)} and winner is not None
+    assert all(len(g.players) == 2 for g in cup.state.of_round(3))
+
+
+def test_who_sits_out_gets_half_of_a_win_once_and_may_rest_all_the_same():
+    cup = Organised(6, 3, rounds=3)
+    cup.do(SitOut(2), SitOut(4), Return(4))
+    played(cup)
+    off = {g.players[0]: g.result.by for g in cup.state.of_round(1) if g.bye}
+    assert off.pop(2) == "requested" and list(off.values()) == ["bye"]
+    assert points(cup.state)[2] == 1 and rounds_off(cup.state) == dict.fromkeys(off, 1)
+    assert {row.player: row.wins for row in standings(cup.state)}[2] == 0
+    for command in (SitOut(2), Return(2)):
+        with pytest.raises(IllegalCommand, match=r"only once|has not left"):
+            cup.do(command)
+    cup.do(Leave(2, "phone"), Return(2))
+    with pytest.raises(IllegalCommand, match="only once"):
+        cup.do(SitOut(2))
+    cup.do(SitOut(4))
+    played(cup)
+    assert next(g for g in cup.state.of_round(2) if 4 in g.players).result.by == "requested"
+    played(cup)
+    with pytest.raises(IllegalCommand, match="before its last round"):
+        cup.do(SitOut(0))
+    cup.do(PairRound())
+    assert cup.state.phase == "finished"
+
+
+def test_nobody_sits_out_of_a_group_and_a_round_may_be_sat_out_by_all():
+    with pytest.raises(IllegalCommand, match="in a Swiss"):
+        Organised(4, 1, format="groups").do(SitOut(0))
+    cup = Organised(2, 1, rounds=2)
+    cup.do(SitOut(0), SitOut(1), PairRound())
+    assert cup.state.phase == "between" and points(cup.state) == {0: 1, 1: 1}
+
+
 def test_groups_of_three_and_of_four_are_compared_by_points_a_duel():
     cup = Organised(7, 2, format="printed")
     cup.do(PairRound())
@@ -164,7 +267,7 @@ def test_groups_of_three_and_of_four_are_compared_by_points_a_duel():
     table = standings(cup.state)
     assert [row.group_place for row in table] == [1, 1, 2, 2, 3, 3, 4]
     assert table[0].cards == 30 and table[0].duels == 9, "30 in 9 duels are more than 36 in 12"
-    assert (table[0].per_duel, table[1].per_duel) == (3.333, 3.0)
+    assert (table[0].cards_per_duel, table[1].cards_per_duel) == (30 / 9, 3.0)
 
 
 def test_who_goes_home_loses_the_open_game_and_is_not_paired_again():

@@ -18,7 +18,7 @@ from referee.web import security
 from referee.web.base_app import TablelessSession, base_app
 from referee.web.hall import views
 from referee.web.hall.console import console_pages
-from referee.web.hall.export import to_json
+from referee.web.hall.export import to_json, to_trf
 from referee.web.hall.people import people_pages
 from referee.web.i18n.texts import catalogue, translate
 from referee.web.live import add_feeds
@@ -117,11 +117,15 @@ def _board(director: Director) -> flask.Blueprint:
         return flask.render_template("hall_standings.html", head=views.head(director), **values)
 
     @pages.get("/export.json")
+    @pages.get("/export.trf")
     @public
     def export() -> ResponseReturnValue:
         if not director.id:
             flask.abort(404, translate(flask.g.lang, "hall.none"))
-        headers = {"Content-Disposition": f'attachment; filename="{director.id}.json"'}
-        return flask.Response(to_json(director.state), mimetype="application/json", headers=headers)
+        made, kind, ending = (to_json, "application/json", "json")
+        if flask.request.path.endswith("trf"):
+            made, kind, ending = (to_trf, "text/plain", "trf")
+        headers = {"Content-Disposition": f'attachment; filename="{director.id}.{ending}"'}
+        return flask.Response(made(director.state), mimetype=kind, headers=headers)
 
     return pages

@@ -25,7 +25,9 @@ def read_form(kind: type[TournamentCommand], form: MultiDict[str, str], who: str
         text = form.get(field.name, "")
         if field.type in (str, Needed):
             given[field.name] = who if field.name == "who" else text
-        elif field.type is not float:
+        elif field.type is float:
+            given[field.name] = float(text) if text.replace(".", "", 1).isdecimal() and len(text) < 9 else 0.0
+        else:
             number = int(text) if text.isdecimal() and len(text) < 7 else -1
             given[field.name] = None if (field.name, text) == ("winner", "shared") else number
     return kind(**given)

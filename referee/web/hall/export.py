@@ -1,101 +1,70 @@
-"""A tournament as JSON that other programs read.
+"""A tournament for other programs: as JSON, a format of its own, and a Swiss as TRF16 too.
 
-Where the World Cube Association's Competition Interchange Format (WCIF 1.1.1, github.com/thewca/wcif) has a place for
-it, it stands there: ``formatVersion``, ``id``, ``name``, ``shortName``, ``persons`` with ``registrantId`` and ``name``,
-``schedule.venues[].rooms`` for tables. WCIF's ``events`` are timed attempts of one person; games between people have no
-place there, and stand in an extension, which is what WCIF has ``extensions`` for. The seed of the lots is told when the
-tournament is over, as digits in a string: JSON readers round larger numbers.
+JSON: ``Tournament`` as it is, every field by its name (``referee.tournament.state``), with ``standings``
+(``StandingsRow``) and the ``tie_rules`` they rest on. Players are numbers from 0, in the order of ``entrants``. The
+seed of the lots is told when the tournament is over, as digits in a string: JSON readers round larger numbers.
+
+TRF16 is FIDE's Tournament Report File (Handbook C.04 Annex 2), which pairing programs and their checkers read: a line
+for each player with fixed columns. A win is 1.0 there, two of our match points. Rounds that are over are told. Its
+colours, which this game has not, are white for whoever is named first; ``XXR``, the number of rounds, is its pairing
+programs' extension.
 """
 
 import json
 from dataclasses import asdict
 from typing import Any
 
+from referee.core import refuse_if
 from referee.tournament.standings import RULES, standings
-from referee.tournament.state import Fixture, Tournament
+from referee.tournament.state import WIN, Fixture, Tournament
 
-EXTENSION, SPEC = "referee.tournament.v1", "referee tournament export, version 1"
+FORMAT, VERSION = "referee tournament", 2
 
-
-def to_wcif(state: Tournament) -> dict[str, Any]:
-    """The tournament as a dictionary. Players are numbered from 1 there (``registrantId``)."""
-    room = {"color": "#000000", "activities": [], "extensions": []}
-    rooms = [{"id": n, "name": table} | room for n, table in enumerate(state.tables, 1)]
-    return {
-        "formatVersion": "1.1.1",
-        "id": state.id,
-        "name": state.name,
-        "shortName": state.name[:32],
-        "persons": [_person(n, state) for n in range(len(state.entrants))],
-        "events": [],
-        "schedule": {
-            "startDate": state.created_at[:10],
-            "numberOfDays": 1,
-            "venues": [{"id": 1, "name": state.name, "rooms": rooms}],
-        },
-        "extensions": [{"id": EXTENSION, "specUrl": SPEC, "data": _games(state)}],
-    }
+NAME_COLUMNS = 33
+"""So much of a name TRF16 has room for."""
 
 
-def _person(n: int, state: Tournament) -> dict[str, Any]:
-    entrant = state.entrants[n]
-    status = "accepted" if entrant.present else "deleted"
-    return {
-        "registrantId": n + 1,
-        "name": entrant.name,
-        "wcaId": None,
-        "roles": [],
-        "registration": {"eventIds": [], "status": status, "isCompeting": entrant.present},
-        "assignments": [],
-        "personalBests": [],
-        "extensions": [],
-    }
-
-
-def _games(state: Tournament) -> dict[str, Any]:
-    ranked = [asdict(row) | {"registrantId": row.player + 1} for row in standings(state)]
-    for row in ranked:
-        del row["player"]
-    return {
-        "simulated": state.simulated,
-        "phase": state.phase,
-        "seedHash": state.seed_hash,
-        "options": asdict(state.options) | {"seed": str(state.options.seed) if state.phase == "finished" else None},
-        "rounds": state.rounds,
-        "createdAt": state.created_at,
-        "finishedAt": state.finished_at,
-        "tieRules": list(RULES[state.options.format]),
-        "games": [_game(game) for game in state.games],
-        "standings": ranked,
-    }
-
-
-def _game(game: Fixture) -> dict[str, Any]:
-    result = game.result
-    rows = [
-        {"registrantId": r.player + 1, "cardPoints": r.points, "duelsWon": r.won, "duels": r.played, "place": r.place}
-        for r in (result.rows if result else ())
-    ]
-    return {
-        "number": game.number,
-        "round": game.round,
-        "stage": game.stage,
-        "group": game.label,
-        "registrantIds": [p + 1 for p in game.players],
-        "table": game.table,
-        "match": game.match_id,
-        "voidMatches": list(game.void),
-        "phase": game.phase,
-        "calledAt": game.called_at,
-        "beganAt": game.began_at,
-        "endedAt": game.ended_at,
-        "endedBy": result.by if result else "",
-        "why": result.why if result else "",
-        "seconds": result.seconds if result else None,
-        "result": rows,
-    }
+def to_dict(state: Tournament) -> dict[str, Any]:
+    """The tournament as a dictionary; why somebody left, and how strong they were held to be, is nobody's business."""
+    told = asdict(state) | {"format": FORMAT, "version": VERSION, "phase": state.phase}
+    told["entrants"] = [{"name": e.name, "joined": e.joined, "present": e.present} for e in state.entrants]
+    told["options"]["seed"] = str(state.options.seed) if state.phase == "finished" else None
+    tie_rules = RULES[state.options.format]
+    return told | {"tie_rules": tie_rules, "standings": [asdict(row) for row in standings(state)]}
 
 
 def to_json(state: Tournament) -> str:
     """The tournament as a text."""
-    return json.dumps(to_wcif(state), indent=1, ensure_ascii=False) + "\n"
+    return json.dumps(to_dict(state), indent=1, ensure_ascii=False) + "\n"
+
+
+def to_trf(state: Tournament) -> str:
+    """A Swiss as TRF16. Raises IllegalCommand for another format, whose games of three and more have no place there."""
+    refuse_if(state.options.format != "swiss", "tour.no_trf")
+    over = state.round - (state.phase == "round")
+    day = state.created_at[:10].replace("-", "/")
+    head = {"012": state.name, "042": day, "052": state.finished_at[:10].replace("-", "/") or day}
+    head |= {"062": str(len(state.entrants)), "092": "Individual: Swiss-System", "XXR": str(max(over, state.rounds))}
+    ranks = {row.player: rank for rank, row in enumerate(standings(state), 1)}
+    lines = [_trf_line(state, player, rank, over) for player, rank in sorted(ranks.items())]
+    return "".join(f"{line}\n" for line in (*(f"{code} {text}" for code, text in head.items()), *lines))
+
+
+def _trf_line(state: Tournament, player: int, rank: int, over: int) -> str:
+    """A player's line; columns as the Handbook numbers them."""
+    games = {g.round: g for g in state.games if player in g.players}
+    made = sum(game.match_points(player) for number, game in games.items() if number <= over)
+    name = state.entrants[player].name[:NAME_COLUMNS]
+    results = "".join(f"  {_trf_result(games.get(number), player)}" for number in range(1, over + 1))
+    return f"001 {player + 1:4}      {name:<{NAME_COLUMNS}}{'':33}{made / WIN:4.1f} {rank:4}{results}"
+
+
+def _trf_result(game: Fixture | None, player: int) -> str:
+    """Opponent, colour, result of a round: Z was away, U had no opponent, H had asked for that; + and - a walkover."""
+    if game is None:
+        return "0000 - Z"
+    if game.bye:
+        return f"0000 - {'H' if game.result and game.result.by == 'requested' else 'U'}"
+    (other,) = (p for p in game.players if p != player)
+    result = ("0=1" if game.played else "--+")[game.match_points(player)]
+    return f"{other + 1:4} {'w' if player == game.players[0] else 'b'} {result}"
