@@ -139,20 +139,22 @@ def make(value: int, count: int, seed: int, known: str, pieces: str, output: Pat
 @click.option(
     "-o",
     "--output",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=click.Path(path_type=Path),
     default=Path("faces"),
     show_default=True,
-    help="The folder to write into.",
+    help="The folder to write into; of one card also a file, .svg or .png.",
 )
 def draw(deck: str, ids: tuple[str, ...], pieces: str, kind: str, px: int, output: Path) -> None:
     """Draw the faces of DECK, or of the cards named."""
     piece_set = named_piece_set(pieces)
     loaded = named_deck(deck, piece_set)
-    for card in [loaded.card(i) for i in ids] or loaded.cards:
-        path = output / f"{card.id}.{kind}"
-        if kind == "svg":
+    drawn, file = [loaded.card(i) for i in ids] or loaded.cards, output.suffix in (".svg", ".png")
+    if file and len(drawn) > 1:
+        raise click.UsageError(f"{output} is a file, for one card: name a folder for {len(drawn)}")
+    for card in drawn:
+        path = output if file else output / f"{card.id}.{kind}"
+        if path.suffix == ".svg":
             _write(path, card_svg(card, loaded, piece_set).encode())
         else:
             _save(path, card_png(card, loaded, piece_set, px))
-    drawn = len(ids) or len(loaded.cards)
-    click.echo(f"{drawn} {'card' if drawn == 1 else 'cards'} drawn into {output}/")
+    click.echo(f"{len(drawn)} {'card' if len(drawn) == 1 else 'cards'} drawn into {output}{'' if file else '/'}")

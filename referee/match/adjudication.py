@@ -122,6 +122,10 @@ def overrule(batch: MatchBatch, c: commands.Overrule) -> None:
     duel = _ended_duel(batch.state, c.number)
     award = _award_of(duel, c.ruling)
     refuse_if(award and not duel.card_id, "no_value", number=duel.number)
+    for later in (*batch.state.past, batch.state.duel):
+        counts = later.phase != "void" and not later.annulled
+        again = later.number > duel.number and later.card_id == duel.card_id and counts
+        refuse_if(award and not duel.award and again, "card_again", card=duel.card_id, number=later.number)
     was = {"award": duel.award, "by": duel.decided_by, "reason": duel.reason}
     batch.add(
         "duel_overruled",

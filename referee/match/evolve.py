@@ -210,7 +210,9 @@ def _overruled(state: MatchState, data: Data, event: Event) -> MatchState:
         ended = step(noted, replace(event, kind=kind, data={**data, "by": "human", "reason": "overruled"}))
         return replace(ended, ended_seq=state.seq + 1)
 
-    return _change(replace(state, frozen=None), [data["number"]], change)
+    state = _change(replace(state, frozen=None), [data["number"]], change)
+    (card,) = (duel.card_id for duel in state.history if duel.number == data["number"])
+    return _taken(state, card) if data["award"] else state
 
 
 def _ended(state: MatchState, data: Data, event: Event) -> MatchState:

@@ -110,3 +110,8 @@ def test_faces_are_drawn(kind, read, tmp_path):
     assert result.exit_code == 0
     assert sorted(p.name for p in tmp_path.iterdir()) == [f"H10.{kind}", f"L05.{kind}"]
     assert all(read(p) for p in tmp_path.iterdir())
+    one = tmp_path / f"c.{kind}"
+    assert run("draw", "challenge80", "L05", "--px", 300, "-o", one).output == f"1 card drawn into {one}\n"
+    assert read(one)
+    many = run("draw", "challenge80", "L05", "H10", "-o", one)
+    assert many.exit_code == 2 and "for one card" in many.output

@@ -20,6 +20,7 @@ from referee.match.commands import (
     NameCard,
     NextDuel,
     Overrule,
+    PlayerLeaves,
     PressStop,
     Ready,
     ReplayDuel,
@@ -197,6 +198,37 @@ def test_a_card_whose_duel_was_void_is_nobodys(table):
     t = table(cards=ONE_VALUE)
     t.do(DrawCard("C07"), VoidDuel("Ref", "a lamp fell"))
     assert t.do(DrawCard("C07")).card_id == "C07"
+
+
+def left_in_a_duel(table):
+    """A table where a duel was void because a player left; its number, its card, a ruling on it."""
+    t = table(cards=dict([*ONE_VALUE.items()][:6]))
+    t.build()
+    card, seats = t.state.card_id, t.state.seats
+    t.do(PlayerLeaves(seats["B"], "Ref", "ill"))
+    return t, t.state.history[0].number, card, "award_A"
+
+
+def test_a_void_duels_card_that_somebody_has_won_since_is_not_awarded_too(table):
+    t, number, card, ruling = left_in_a_duel(table)
+    t.do(DrawCard(card), Ready(), Go(100.0))
+    for commands in ([], [PressStop("A", 110.0), CameraVerdict("A", RIGHT)], [NextDuel()]):
+        t.do(*commands)
+        with pytest.raises(IllegalCommand, match=f"{card} has been played for again in duel 2"):
+            t.do(Overrule(ruling, "Ref", "it stood", number))
+    t.do(Overrule("void", "Ref", "it had not stood", 2), Overrule(ruling, "Ref", "it stood", number))
+    assert [d.award for d in t.state.history if d.card_id == card and d.award] == [t.state.history[0].seats["A"]]
+
+
+def test_a_void_duels_card_that_is_awarded_after_all_is_in_no_pile_any_more(table):
+    t, number, card, ruling = left_in_a_duel(table)
+    while card not in t.state.piles["cards"]:  # until the deck is used up and all cards go round again
+        t.win(t.state.seats["A"])
+    t.do(Overrule(ruling, "Ref", "it stood", number))
+    assert card not in t.state.piles["cards"]
+    with pytest.raises(AsksFirst, match=f"{card} has been won by"):
+        t.do(DrawCard(card))
+    assert t.state == t.replayed()
 
 
 # --- A match that waits -----------------------------------------------------------------------------
