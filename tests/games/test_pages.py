@@ -119,7 +119,7 @@ def test_bets_by_click(journal, tmp_path):
     pages.table.command(built)
     match, columns = pages.table.match, [Column(style, int(style == built.style)) for style in STYLES]
     assert match.game.proposal(match.state, columns).command is None
-    offered = re.findall(r'<option value="(\d+)">Ben bets a chip of (\d) on tower ([A-E])<', pages.get(ben)[1])
+    offered = re.findall(r'<option value="(\d+)" [^>]*>Ben bets a chip of (\d) on tower ([A-E])<', pages.get(ben)[1])
     choice, chip, tower = offered[-1]
     assert pages.post(ben, ben, version=pages.table.version, choice=choice)[0] == 303
     assert pages.table.match.state.bets[STYLES.index(tower)] == ((1, (int(chip),)),)
@@ -128,9 +128,9 @@ def test_bets_by_click(journal, tmp_path):
 def test_a_seats_page_shows_its_cards_and_the_board_shows_none(journal, tmp_path):
     pages = Pages(journal, tmp_path, "nine_sum_towers")
     ann, ben = pages.links()
-    hands = [re.search(r'class="hand">(.*?)</p>', pages.get(link)[1], re.S)[1] for link in (ann, ben)]
-    assert hands[0].count("<b>") == 6 and hands[1].count("<b>") == 5 and "?" not in hands[0] + hands[1]
-    assert 'class="hand"' not in pages.get("/")[1]
+    hands = [re.search(r'stack own">(.*?)</section>', pages.get(link)[1], re.S)[1] for link in (ann, ben)]
+    assert hands[0].count('money"') == 6 and hands[1].count('money"') == 5 and "?" not in hands[0] + hands[1]
+    assert 'stack own"' not in pages.get("/")[1]
 
 
 def test_no_page_but_a_seats_own_shows_what_it_picks_before_all_have_picked(journal, tmp_path):
@@ -144,6 +144,43 @@ def test_no_page_but_a_seats_own_shows_what_it_picks_before_all_have_picked(jour
     assert "Ann picks stones 2 2 2 3 3 3" in pages.get(ann)[1]
     for path in ("/", "/referee", ben):
         assert "Ann picks stones ? ? ? ? ? ? (misread)" in pages.get(path)[1]
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_what_is_tapped_for_a_move_tells_it_from_every_other(game, journal, tmp_path):
+    pages = Pages(journal, tmp_path, game)
+    links = pages.links()
+    for _ in range(30):
+        command = next_command(pages.table.match)
+        legal = possible_commands(pages.table.match, command.seat)
+        html = pages.get(links[command.seat])[1]
+        moves = [" ".join(sorted(ids.split(" "))) for ids in re.findall(r'data-ids="([^"]*)"', html)]
+        assert len(set(moves)) == len(moves) == len(legal)
+        parts = {part for target in re.findall(r'data-target="([^"]+)"', html) for part in re.split(r"[ +]", target)}
+        wanted = {part for move in moves for part in move.split(" ") if not part.startswith("do=")}
+        assert wanted <= parts, (game, wanted - parts)
+        pages.table.command(command)
+
+
+def test_a_tap_that_is_no_move_is_answered_by_the_rules_and_not_for_another_seat(journal, tmp_path):
+    pages = Pages(journal, tmp_path)
+    ann, ben = pages.links()
+    for seat in (0, 1):
+        pages.table.command(PickStones(seat, (1, 1, 1, 2, 2, 3)))
+    hand = pages.table.match.state.hands[0]
+    missing = next(site for site in "123456789" if site not in hand)
+    assert pages.get(f"{ann}/why?choice=0&city=1&site={missing}&lang=en")[1] == f"Ann has no card {missing}"
+    assert pages.get(f"{ann}/why?choice=0&city=1&site={missing}&seat=1")[1] == f"Ann has no card {missing}"
+    assert pages.get(f"{ann}/why?choice=0")[1] == pages.get(f"{ann}/why?choice=x")[1] == ""
+    assert pages.get(f"{ben}/why?choice=0")[1] == "" and pages.get("/seat/none/why")[0] == 404
+    assert len(pages.table.match.played) == 2
+
+
+def test_the_list_says_which_payment_is_exact_and_which_is_too_much(journal, tmp_path):
+    pages = Pages(journal, tmp_path, "quarters_and_currencies")
+    html = pages.get(pages.links()[pages.table.match.state.turn])[1]
+    said = set(re.findall(r"for [a-d\d ]+ – ([a-z ]+)", html))
+    assert said == {"exact", "overpaid by "}
 
 
 def test_an_unknown_link_is_no_seat_and_links_last_over_a_restart(journal, tmp_path):

@@ -167,10 +167,13 @@ def _seats(table: GameTable, links: list[str]) -> flask.Blueprint:
             flask.abort(404, say(flask.g.lang, sentence("game.no_such_seat")))
         return links.index(link)
 
-    def page(link: str, fault: str = "") -> tuple[str, int]:
+    def legal_of(link: str) -> tuple[GameCommand, ...]:
         seat, match = seat_of(link), table.match
-        legal = () if match.over else match.game.legal(match.state, seat)
-        values = _shown(table, seat) | {"fault": fault, "link": link, "legal": [c.to_json() for c in legal]}
+        return () if match.over else match.game.legal(match.state, seat)
+
+    def page(link: str, fault: str = "") -> tuple[str, int]:
+        legal = [command.to_json() for command in legal_of(link)]
+        values = _shown(table, seat_of(link)) | {"fault": fault, "link": link, "legal": legal}
         return flask.render_template("game_seat.html", **values), 409 if fault else 200
 
     @pages.get("/seat/<link>")
@@ -181,12 +184,28 @@ def _seats(table: GameTable, links: list[str]) -> flask.Blueprint:
     @pages.post("/seat/<link>")
     @public
     def do(link: str) -> ResponseReturnValue:
-        number, form, match = seat_of(link), flask.request.form, table.match
-        legal = () if match.over else match.game.legal(match.state, number)
+        number, form, legal = seat_of(link), flask.request.form, legal_of(link)
         choice = form.get("choice", "")
         if form.get("version") != str(table.version) or not choice.isdecimal() or int(choice) >= len(legal):
             return page(link, translate(flask.g.lang, "game.page.moved_on"))
-        fault = _tried(table, legal[int(choice)], match.state.name(number))
+        fault = _tried(table, legal[int(choice)], table.match.state.name(number))
         return page(link, fault) if fault else flask.redirect(f"/seat/{link}", 303)
+
+    @pages.get("/seat/<link>/why")
+    @public
+    def why(link: str) -> str:
+        """Why the legal move ``choice`` with these fields instead would be refused; blank when it would not."""
+        given, legal = flask.request.args, legal_of(link)
+        choice = given.get("choice", type=int)
+        if choice is None or not 0 <= choice < len(legal):
+            return ""
+        row = legal[choice].to_json()
+        for name in given.keys() & row.keys() - {"command", "seat"}:  # nobody asks as somebody else
+            row[name] = given.getlist(name) if isinstance(row[name], list) else given[name]
+        try:
+            table.match.game.decide(table.match.state, table.match.game.command(row))
+        except IllegalCommand as error:
+            return say(flask.g.lang, error.wording)
+        return ""
 
     return pages
