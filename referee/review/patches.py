@@ -141,8 +141,8 @@ def candidate_patches(
 
 
 def _patches(strip: ZoneTrack, turned: np.ndarray, before: np.ndarray, k: int, least_px: float) -> Iterator[ColorPatch]:
-    near = np.ones((max(3, round(TOGETHER_S * strip.rate_hz) | 1), 3, 3), bool)
-    groups = ski.measure.label(scipy.ndimage.binary_dilation(turned, near))
+    near = (max(3, round(TOGETHER_S * strip.rate_hz) | 1), 3, 3)
+    groups = ski.measure.label(scipy.ndimage.maximum_filter(turned, near, mode="constant"))
     for part in ski.measure.regionprops(groups * turned):
         if part.image.any(0).sum() >= least_px:
             yield _patch(strip, k, part.image, before[part.slice], part.slice)

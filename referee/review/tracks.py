@@ -21,6 +21,7 @@ from referee.recording.errors import BadAttempt
 from referee.review.film import recorded_frames
 from referee.vision.image.background import LOG_ANYTHING, log_paper
 from referee.vision.image.evidence import paper_white
+from referee.vision.image.shadow import channel_max
 from referee.vision.image.view import ZoneView, regions, zone_view
 
 UNCHANGED_LABEL, OTHER_LABEL = -1, -2
@@ -189,7 +190,7 @@ def _same(seen: Sequence[np.ndarray], sheet: np.ndarray, before: np.ndarray) -> 
     """(t, h, w) bool: where it looks like paper (``sheet``), or as ``before`` where it hardly ever does: what was
     before bare paper while nobody had built was a hand."""
     bare = sheet.mean(0) >= BARE_SHARE
-    return sheet | np.stack([(np.abs(f - before) < UNCHANGED_FEATURES).all(-1) & ~bare for f in seen])
+    return sheet | np.stack([~(channel_max(np.abs(f - before) >= UNCHANGED_FEATURES) | bare) for f in seen])
 
 
 def _dim(seen: Sequence[np.ndarray], sheet: np.ndarray) -> np.ndarray:
@@ -215,7 +216,9 @@ def without_sleeves(labels: np.ndarray, plainly: np.ndarray, largest_px: np.ndar
     a wooden table; there they are ``plainly``, AS_BEFORE or OTHER."""
     out = labels.copy()
     for k, most in enumerate(largest_px):
-        large = ski.morphology.remove_small_objects(labels == k, max_size=most, connectivity=2)
+        if (mask := labels == k).sum() <= most:
+            continue
+        large = ski.morphology.remove_small_objects(mask, max_size=most, connectivity=2)
         out[large] = plainly[large]
     return out
 

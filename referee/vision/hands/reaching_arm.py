@@ -22,7 +22,7 @@ from referee.vision.hands.geometry import (
     reduction,
     tongs_visible,
 )
-from referee.vision.image.shadow import is_shadow
+from referee.vision.image.shadow import channel_max, is_shadow
 from referee.vision.measured import measured
 
 UNLIKE_LEVELS = measured(24, "levels of 255", "by hand: a channel differs so from the empty table's where something is")
@@ -50,7 +50,7 @@ def reaching_arm(image: np.ndarray, clear: np.ndarray, zone: str, mats: Mats) ->
         return ReachingArm()
     geometry = HandGeometry(mats, reduction(image))
     now, before = reduced(image, geometry.factor), reduced(clear, geometry.factor)
-    new = cv2.absdiff(now, before).max(2) > UNLIKE_LEVELS
+    new = channel_max(cv2.absdiff(now, before)) > UNLIKE_LEVELS
     for mask in (new & ~is_shadow(now, before), new):  # a grey sleeve on paper looks like a shadow
         arm = _arm_over(mask, geometry.outline(pose, FIELD, (0.0, OVER_MM)))
         way = None if arm is None else _way(arm, geometry, pose)

@@ -15,7 +15,7 @@ import numpy as np
 import skimage as ski
 
 from referee.match.stop_views import Placed
-from referee.vision.image.shadow import CHANGED
+from referee.vision.image.shadow import CHANGED, channel_max
 from referee.vision.measured import measured
 
 SMALLEST_PIECE_SHARE = measured(0.012, "of the field", "half of what the smallest piece covers, but for its rim")
@@ -188,7 +188,7 @@ def _same_window(one: FieldSnapshot, other: FieldSnapshot) -> bool:
 
 def _like(one: FieldSnapshot, other: FieldSnapshot) -> np.ndarray:
     """(h, w) bool: the same is to be seen there."""
-    return np.asarray(np.abs(one.image.astype(np.int16) - other.image).max(-1) <= CHANGED)
+    return np.asarray(channel_max(cv2.absdiff(one.image, other.image)) <= CHANGED)
 
 
 def _is_piece(mask: np.ndarray, field: int) -> bool:

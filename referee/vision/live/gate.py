@@ -26,7 +26,7 @@ from referee.vision.hands.geometry import HandGeometry, reduced, reduction
 from referee.vision.hands.reaching_arm import OVER_MM
 from referee.vision.image.color_lut import BITS, DARK, GROUND, SKIN, UNKNOWN, label_table, skin_table
 from referee.vision.image.evidence import paper_white
-from referee.vision.image.shadow import CHANGED, SHADE_FLOOR, SHADOW, TINTED, ShadowModel, is_shadow
+from referee.vision.image.shadow import CHANGED, SHADE_FLOOR, SHADOW, TINTED, ShadowModel, channel_max, is_shadow
 from referee.vision.live.field_snapshot import FieldSnapshot
 from referee.vision.measured import measured
 from referee.vision.observer import Observer
@@ -240,7 +240,7 @@ def reduced_frame(
     """What is new in a reduced picture (h, w, 3) against the ``bare`` one; ``hues``: what has the hue of skin, as
     ``color_lut.skin_table``. Skin before wood is darker wood but for its tint, and counts as new for that.
     ``darkest``: shadows leave at least this share of the light."""
-    changed = np.abs(small.astype(np.int16) - bare).max(-1) > CHANGED
+    changed = channel_max(cv2.absdiff(small, bare)) > CHANGED
     bgr = small >> (8 - BITS)
     warm = (labels < 0) & hues[bgr[..., 0], bgr[..., 1], bgr[..., 2]]
     new = changed & ~is_shadow(small, bare, darkest)
