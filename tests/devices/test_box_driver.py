@@ -177,6 +177,25 @@ def test_the_only_usb_box_is_found_without_naming_its_port(monkeypatch):
     sim.stop()
 
 
+def test_of_two_boxes_at_once_the_wanted_one_is_found_and_the_other_is_not_heard(monkeypatch):
+    clock, heard = SystemClock(), Heard()
+    sims = [SimulatedBox(n, clock, f"SIM-{n}").start() for n in (1, 2)]
+    ports = [ListPortInfo(sim.port) for sim in sims]
+    for port in ports:
+        port.vid = 0x2341
+    monkeypatch.setattr("serial.tools.list_ports.comports", lambda: ports)
+    box = SerialBox(None, clock, box_id="SIM-2")
+    box.listen(heard)
+    with contextlib.closing(box), contextlib.ExitStack() as stack:
+        for sim in sims:
+            stack.callback(sim.stop)
+        heard.wait("found")
+        duel(box, heard, 1)
+        sims[0].press(0)
+        sims[1].press(1, after_s=0.05)
+        assert [n.player for n in heard.wait("press")] == [1] and box.port == sims[1].port
+
+
 @pytest.mark.parametrize("wanted", [None, "SIMULATED-box*"])
 def test_a_box_that_usb_gives_another_name_is_found_again_and_tells_what_was_pressed_meanwhile(monkeypatch, wanted):
     clock, heard = SystemClock(), Heard()

@@ -337,6 +337,7 @@ def test_a_network_address_needs_a_pin(session):
         "/media/overlay/-1.jpg",
         "/media/overlay/99999999999999999999.jpg",
         "/media/replay/1.mp4",
+        "/media/replay/99999999999999999999.mp4",
         "/media/replay/..%2f1.mp4",
         "/api/cards/..%2fdeck.json",
         "/api/cards/%00",
