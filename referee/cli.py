@@ -25,6 +25,7 @@ COMMANDS = {
     "export": ("match:export", "Write a MATCH out of the record; without MATCH, list what the record holds."),
     "journal": ("match:journal", "Check the record, or get back what a damaged one still proves."),
     "backup": ("match:backup", "Copy records, people and settings into the tar FILE; a match may be running."),
+    "restore": ("match:restore_", "Unpack the backup FILE into the new or empty FOLDER, and check its records."),
     "rules": ("match:rules", "Print a house_rules.toml with every setting, its question and its default."),
     "box": ("box:box", "Try the button box, or play one."),
     "doctor": ("doctor:doctor", "What this machine lacks to referee, and the command that mends it."),

@@ -85,8 +85,7 @@ def check_button_box() -> Finding:
         )
     shut = [port for port in ports if sys.platform == "linux" and not os.access(port, os.R_OK | os.W_OK)]
     if shut:
-        group = _group_of(shut[0])
-        return Finding("button box", "missing", f"{', '.join(shut)} may not be opened", _join(group))
+        return Finding("button box", "missing", f"{', '.join(shut)} may not be opened", _join(_group_of(shut[0])))
     return Finding("button box", "ok", f"{', '.join(ports)} may be opened; `referee box check` tries the box")
 
 

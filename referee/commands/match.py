@@ -9,12 +9,13 @@ from referee.commands.named_files import writing
 from referee.commands.options import names_in
 from referee.errors import JournalDamaged, RefereeError
 from referee.journal import export as exports
-from referee.journal.backup import back_up
+from referee.journal.backup import back_up, restore
 from referee.journal.chain import Entry
 from referee.journal.game_export import export_game, is_game
 from referee.journal.journal import Journal
 from referee.journal.recovery import check_journal, salvage
 from referee.journal.seeds import check_seed
+from referee.match.evolve import fold
 from referee.match.house_rules import load_rules, rules_toml
 from referee.match.schedule import player_letter, schedule_text
 from referee.web.i18n.games import command_sentence, line_words
@@ -87,7 +88,7 @@ def export(match_id: str | None, form: str, journal: str, out: Path | None) -> N
     if is_game(entries):
         write_output(export_game(form, entries, partial(command_sentence, "en"), partial(line_words, "en")), out)
     else:
-        write_output(exports.FORMATS[form](entries), out)
+        write_output(exports.FORMATS[form](fold(e.event for e in entries), entries), out)
 
 
 def write_output(content: str, out: Path | None) -> None:
@@ -142,11 +143,18 @@ def salvage_(damaged: str, target: str, who: str | None) -> None:
 def backup(file: Path, data_dir: Path) -> None:
     """Copy records, people and settings into the tar FILE, as they are at one moment; a match may be running.
 
-    Recordings are left out: copy their folder as it is. To restore, unpack into an empty folder (tar -xf FILE -C
-    FOLDER) and name that with --data-dir. FILE holds names and the key of the pages: keep it to yourself. A record on a
-    PostgreSQL server is copied with pg_dump.
+    Recordings are left out: copy their folder as it is. FILE holds names and the key of the pages: keep it to yourself.
+    A record on a PostgreSQL server is copied with pg_dump.
     """
     click.echo(f"{file}: {len(back_up(data_dir, file))} files of {data_dir}, without recordings")
+
+
+@click.command("restore")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("folder", type=click.Path(path_type=Path))
+def restore_(file: Path, folder: Path) -> None:
+    """Unpack the backup FILE into the new or empty FOLDER, and check its records."""
+    click.echo(restore(file, folder))
 
 
 @click.command()

@@ -124,12 +124,10 @@ def start_server(app: Flask, asked: PageOptions) -> Server:
     app.test_client().get("/")
     gc.collect()
     gc.freeze()
-    if asked.port is not None:
-        return serve(app, asked.host, asked.port, asked.tls)
     try:
-        return serve(app, asked.host, USUAL_PORT, asked.tls)
+        return serve(app, asked.host, USUAL_PORT if asked.port is None else asked.port, asked.tls)
     except OSError as error:
-        if error.errno != errno.EADDRINUSE:
+        if asked.port is not None or error.errno != errno.EADDRINUSE:
             raise
         click.echo(f"port {USUAL_PORT} is taken, so the board has another address")
         return serve(app, asked.host, 0, asked.tls)

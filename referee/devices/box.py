@@ -10,7 +10,7 @@ import termios
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import serial
 from serial.tools import list_ports
@@ -212,14 +212,10 @@ class SerialBox:
             self._tell(notices)
             if gone:
                 return
-            if not self._talk.met:
-                self._use_baud(line, BAUDS[int((now_s - opened_s) / BAUD_S) % len(BAUDS)])
-
-    def _use_baud(self, line: serial.SerialBase, baud: int) -> None:
-        """Boxes of firmware 1 speak at another speed; changing it does not touch DTR."""
-        if line.baudrate != baud:
-            line.baudrate = baud
-            self._talk.lines.restart()
+            baud = BAUDS[int((now_s - opened_s) / BAUD_S) % len(BAUDS)]
+            if not self._talk.met and line.baudrate != baud:  # firmware 1 has another; setting it does not touch DTR
+                line.baudrate = baud
+                self._talk.lines.restart()
 
     def _explain(self) -> None:
         """Why there is no box although something answers."""
@@ -285,24 +281,14 @@ def check_url(port: str | None) -> None:
 def open_line(path: str) -> serial.SerialBase:
     """The port, at the speed of present boxes, for this program alone. Raises OSError or termios.error."""
     line = serial.serial_for_url(path, BAUDS[0], timeout=READ_S, write_timeout=0.5, exclusive=True)
-    _hasten(line)
+    with suppress(AttributeError, ValueError, OSError):  # 1 ms instead of FTDI's 16 ms, where the driver has that
+        line.set_low_latency_mode(True)
     _keep_dtr(line)
     return line
 
 
-def _hasten(line: serial.SerialBase) -> None:
-    """Ask the driver for 1 ms instead of FTDI's 16 ms, where it has such a thing."""
-    if hasattr(line, "set_low_latency_mode"):
-        try:
-            line.set_low_latency_mode(True)
-        except (ValueError, OSError):
-            return
-
-
 def _keep_dtr(line: serial.SerialBase) -> None:
-    """Leave DTR as it is when the port closes: on an Uno its next rise would reset the box and lose
-    its record.
-    """
+    """Leave DTR as it is when the port closes: on an Uno its next rise would reset the box and lose its record."""
     if isinstance(getattr(line, "fd", None), int):
         settings = termios.tcgetattr(line.fd)
         settings[2] &= ~termios.HUPCL

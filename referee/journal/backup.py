@@ -10,8 +10,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from referee.errors import FolderUnusable, JournalDamaged
-from referee.files import put_in_place
+from referee.files import put_in_place, sync
 from referee.journal.file_lock import LOCK, private_files
+from referee.journal.journal import Journal
+from referee.journal.recovery import check_journal
 
 LEFT_OUT = ("attempts", "simulated")
 """Folders: recordings, which are large and never change, and what simulated devices played."""
@@ -58,6 +60,29 @@ def back_up(data: Path, target: Path) -> list[str]:
     except OSError as error:
         raise FolderUnusable(f"{target}: {error.strerror or error}") from None
     return [str(file.relative_to(data)) for file in files]
+
+
+def restore(archive: Path, data: Path) -> str:
+    """Unpack a backup into the new or empty folder ``data``, all of it or nothing; says in a line what is there now.
+
+    Raises JournalDamaged for a record that is not sound, FolderUnusable.
+    """
+    events: list[int] = []
+    try:
+        with private_files(), TemporaryDirectory(prefix=".restore-", dir=data.parent) as folder:
+            new = Path(folder) / "data"
+            with tarfile.open(archive, "r:") as tar:
+                tar.extractall(new, filter="data")
+            for record in new.rglob("journal.db"):
+                with closing(Journal(record, reading=True)) as journal:
+                    events += check_journal(journal).values()
+            files = [file for file in new.rglob("*") if file.is_file()]
+            for file in files:
+                sync(file)
+            put_in_place(new, data)  # the system refuses a folder that has anything in it
+    except (OSError, tarfile.TarError, TypeError) as error:  # the last: Python before 3.11.4 knows no such filter
+        raise FolderUnusable(f"{data}: {archive} cannot be restored there ({error})") from None
+    return f"{data}: {len(files)} files of {archive}, {len(events)} matches with {sum(events)} events, sound"
 
 
 def _begun(file: Path, statement: str, stack: ExitStack) -> sqlite3.Connection:

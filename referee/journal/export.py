@@ -59,9 +59,8 @@ def duel_row(duel: Duel) -> dict[str, Any]:
     return {column: cell(duel) for column, cell in _CELLS.items()}
 
 
-def to_json(entries: Sequence[Entry]) -> str:
+def to_json(state: MatchState, entries: Sequence[Entry]) -> str:
     """State, every event with its hash, and the chain's head; before the end what ``json_text`` leaves of them."""
-    state = fold(e.event for e in entries)
     over = bool(state.finished)
     return json_text(state.to_json() if over else public_match(state.to_json()), entries, over)
 
@@ -71,9 +70,8 @@ def csv_of(duels: Sequence[Duel]) -> str:
     return csv_text(COLUMNS, (duel_row(duel).values() for duel in duels))
 
 
-def to_html(entries: Sequence[Entry]) -> str:
+def to_html(state: MatchState, entries: Sequence[Entry]) -> str:
     """One self-contained page: result, standings, every attempt, fouls, the chain's head."""
-    state = fold(e.event for e in entries)
     standings = [(row.rank or "left", row.player, row.score, row.duels) for row in state.standings]
     fouls = [(f.player, f.wording.text, f.duel, f.sanction or "open", f.who) for f in state.fouls]
     tables: list[Table] = [
@@ -107,9 +105,8 @@ def _witness(state: MatchState, entries: Sequence[Entry]) -> str:
 SHEET_COLUMNS = ("#", "Zone A", "Zone B", "Card", "Value", "Stop by", "Card to", "Ruled by")
 
 
-def to_sheet(entries: Sequence[Entry]) -> str:
+def to_sheet(state: MatchState, entries: Sequence[Entry]) -> str:
     """The printable A4 score sheet, an HTML page: duels played, blank rows, lines to sign."""
-    state = fold(e.event for e in entries)
     tables: list[Table] = [(SHEET_COLUMNS, [*_played(state), *_to_play(state)])]
     names = [*(f"{row.player}: {row.score} points" for row in state.standings), "Referee"]
     heading, more = f"Score sheet, match {state.match_id}", {"names": names, "simulated": state.simulated}
@@ -140,9 +137,9 @@ def _to_play(state: MatchState) -> list[tuple[Any, ...]]:
     ]
 
 
-FORMATS: dict[str, Callable[[Sequence[Entry]], str]] = {
+FORMATS: dict[str, Callable[[MatchState, Sequence[Entry]], str]] = {
     "json": to_json,
-    "csv": lambda entries: csv_of(fold(e.event for e in entries).history),
+    "csv": lambda state, entries: csv_of(state.history),
     "html": to_html,
     "sheet": to_sheet,
 }

@@ -136,18 +136,17 @@ def _write(found: list[Entry], files: Files, target: str | Path, fault: str, con
             journal.append(match_id, events, after=0, table=(said and said[1]) or "")
             if confirm and _follow(events, beyond[match_id]):
                 who = confirm(match_id, len(events), beyond[match_id])
-                confirmed = [replace(entry.event, who=_confirmed(entry, who)) for entry in beyond[match_id] if who]
+                confirmed = [
+                    replace(one.event, who=f"{one.event.who} (event {one.seq}, confirmed by {who} after a gap)".strip())
+                    for one in beyond[match_id]
+                    if who
+                ]
                 journal.append(match_id, confirmed, after=len(events))
                 beyond[match_id] = [] if who else beyond[match_id]
         counts = {match_id: journal.head(match_id)[0] for match_id in kept}
     finally:
         journal.close()
     return Salvage(counts, recorded, {m: rest for m, rest in beyond.items() if rest}, fault)
-
-
-def _confirmed(entry: Entry, who: str | None) -> str:
-    """Who did it, and who says so though its chain is broken."""
-    return f"{entry.event.who} (event {entry.seq}, confirmed by {who} after a gap)".strip()
 
 
 def _follow(events: list[Event], rest: list[Entry]) -> bool:

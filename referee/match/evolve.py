@@ -154,7 +154,7 @@ def _left(state: MatchState, data: Data, event: Event) -> MatchState:
 
 def _renamed(state: MatchState, data: Data, event: Event) -> MatchState:
     """The right name everywhere. States that an undo leads back to keep the one of their time."""
-    was, name = data["player"], data["name"]
+    was, name, result = data["player"], data["name"], state.finished
 
     def right(player: str | None) -> Any:
         return name if player == was else player
@@ -175,17 +175,14 @@ def _renamed(state: MatchState, data: Data, event: Event) -> MatchState:
         fouls=tuple(replace(f, player=right(f.player)) for f in state.fouls),
         frozen=None if state.frozen is None else keys(state.frozen),
         signed=tuple(right(p) for p in state.signed),
-        finished=state.finished and _result_renamed(state.finished, right),
+        finished=result
+        and {
+            **result,
+            "winner": right(result["winner"]),
+            "shared": [right(p) for p in result.get("shared", ())],
+            "standings": [{**row, "player": right(row["player"])} for row in result.get("standings", ())],
+        },
     )
-
-
-def _result_renamed(result: Mapping[str, Any], right: Callable[[str], str]) -> dict[str, Any]:
-    return {
-        **result,
-        "winner": right(result["winner"]),
-        "shared": [right(p) for p in result.get("shared", ())],
-        "standings": [{**row, "player": right(row["player"])} for row in result.get("standings", ())],
-    }
 
 
 def _annul(state: MatchState, data: Mapping[str, Any]) -> MatchState:

@@ -63,10 +63,6 @@ class Connections:
         """Whether that address has so many that each should serve one request and go."""
         return self._open[address] > self._limits.crowded
 
-    def count(self) -> int:
-        """How many are open."""
-        return self._open.total()
-
 
 class GuardedSocket(socket.socket):
     """A listening socket that turns away who is not admitted before a connection is made of it.

@@ -2,7 +2,8 @@
 
 A cookie names its login by a random key. It holds while the login is on this list: logging out, the console, a new
 PIN and time take it off, also for a copy of the cookie, and a restart brings nothing back. The list is a file of the
-data folder, so that who was logged in still is after a restart.
+data folder, so that who was logged in still is after a restart. Flask-Login keeps no list: a copied cookie outlives the
+logout there.
 """
 
 import hashlib

@@ -11,6 +11,7 @@ logged in before by the cookie it got then, any other by its address. Nobody can
 try is shown on the console. Who has not logged in gets no session cookie.
 
 flask-talisman would set five of the seven headers, and overwrite the policy that drawings bring of their own.
+Flask-Limiter counts a wrong PIN after its answer, so that many at once would all be looked at.
 """
 
 import hmac

@@ -344,7 +344,12 @@ class Server:
 
     async def _serve(self) -> None:
         loop = asyncio.get_running_loop()
-        self._streams.listen(lambda topic: _on_loop(loop, self._bridge.crowd.publish, topic))
+
+        def publish(topic: str | None) -> None:
+            if not loop.is_closed():
+                loop.call_soon_threadsafe(self._bridge.crowd.publish, topic)
+
+        self._streams.listen(publish)
         await self._server.serve(sockets=[self._socket])
         for connection in list(self._server.server_state.connections):  # a reader who took nothing in the time of grace
             connection.transport.abort()
@@ -358,11 +363,6 @@ class Server:
         for pool in self._pools:
             pool.shutdown(cancel_futures=True)
         self._socket.close()
-
-
-def _on_loop(loop: asyncio.AbstractEventLoop, call: Callable[[str | None], None], topic: str | None) -> None:
-    if not loop.is_closed():
-        loop.call_soon_threadsafe(call, topic)
 
 
 def _listening(host: str, port: int) -> GuardedSocket:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import random
 import sqlite3
 import subprocess
 import sys
+import tarfile
 import threading
 import time
 from contextlib import closing
@@ -94,9 +96,11 @@ def backup(file: Path, data: Path) -> subprocess.CompletedProcess:
 
 
 def restored(file: Path, folder: Path) -> Path:
-    """The backup, unpacked as the help says."""
-    folder.mkdir()
-    subprocess.run(["tar", "-xf", file, "-C", folder], check=True)
+    """The backup in a folder of its own, by the command."""
+    done = CliRunner().invoke(cli, ["restore", str(file), str(folder)])
+    assert done.exit_code == 0 and done.output.startswith(f"{folder}: ") and done.output.endswith("sound\n"), (
+        done.output
+    )
     return folder
 
 
@@ -144,7 +148,9 @@ def test_nobody_writes_between_the_view_of_one_record_and_that_of_the_next(tmp_p
     monkeypatch.setattr(backups, "_begun", watched)
     backups.back_up(tmp_path / "data", tmp_path / "b.tar")
     assert refused == [*names, *names]
-    there = restored(tmp_path / "b.tar", tmp_path / "again")
+    there = tmp_path / "again"
+    there.mkdir()
+    subprocess.run(["tar", "-xf", tmp_path / "b.tar", "-C", there], check=True)
     for name in names:
         with closing(sqlite3.connect(there / name)) as copy:
             assert copy.execute("SELECT n FROM notes").fetchall() == [(1,)]
@@ -205,4 +211,40 @@ def test_what_cannot_be_is_told_in_one_line_and_nothing_is_overwritten(referee, 
     (tmp_path / "data" / "setup.json").write_text("{}")
     done = referee("backup", tmp_path / file, "--data-dir", tmp_path / folder)
     assert done.returncode == 2 and told in done.stderr and "Traceback" not in done.stderr
+    assert (tmp_path / "data" / "setup.json").read_text() == "{}"
+
+
+def packed(file: Path, **files: bytes) -> None:
+    """A tar file with these files; two underscores of a name stand for ``../``."""
+    with tarfile.open(file, "w") as tar:
+        for name, content in files.items():
+            member = tarfile.TarInfo(name.replace("__", "../").replace("_", "."))
+            member.size = len(content)
+            tar.addfile(member, io.BytesIO(content))
+
+
+@pytest.mark.parametrize(
+    ("case", "told"),
+    [
+        ("folder in use", "data: "),
+        ("no tar", "cannot be restored there"),
+        ("none", "No such file or directory"),
+        ("outside", "outside the destination"),
+        ("damaged", "journal.db"),
+    ],
+)
+def test_what_is_no_sound_backup_is_refused_in_one_line_and_leaves_nothing(referee, tmp_path, case, told):
+    file, folder = tmp_path / "b.tar", tmp_path / ("data" if case == "folder in use" else "new")
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "setup.json").write_text("{}")
+    more = {"outside": {"__evil": b"x"}, "damaged": {"journal_db": b"x" * 9000}}
+    packed(file, setup_json=b"[]", **more.get(case, {}))
+    if case in ("no tar", "none"):
+        file.unlink()
+    if case == "no tar":
+        file.write_bytes(b"no tar")
+    before = sorted(p.name for p in tmp_path.iterdir())
+    done = referee("restore", file, folder)
+    assert done.returncode == 2 and done.stderr.count("\n") == 1 and told in done.stderr, done.stderr
+    assert sorted(p.name for p in tmp_path.iterdir()) == before
     assert (tmp_path / "data" / "setup.json").read_text() == "{}"

@@ -100,6 +100,12 @@ def test_logging_in_at_another_port_takes_neither_login_nor_the_known_mark(apps)
     assert is_referee(client)
 
 
+def test_who_only_watches_gets_no_cookie_from_any_program(apps):
+    for app in apps:
+        for path in ("/", "/login"):
+            assert "Set-Cookie" not in app.test_client().get(path).headers, (app, path)
+
+
 def test_every_program_has_a_way_out_too(apps):
     for app in apps:
         client, _ = log_in(app)

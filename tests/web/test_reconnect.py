@@ -39,7 +39,7 @@ def test_a_page_says_when_it_is_stale_and_catches_up(session, browser, path, pla
         expect(page.locator("#stale")).to_be_hidden()
         if path:  # the console's films run again, and its token still holds
             end = time.monotonic() + 120
-            while app.extensions["referee.streams"].open_now()["pictures"] < 2:
+            while app.extensions["referee.streams"]._open["pictures"].total() < 2:
                 assert time.monotonic() < end, "the films have not begun again"
                 page.wait_for_timeout(50)
             page.keyboard.press("Space")

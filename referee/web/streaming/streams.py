@@ -215,14 +215,6 @@ class Streams:
         """The session's time, from which the viewers' clocks run."""
         return self._session.clock.now_s() + self._session.shift_s
 
-    def open_now(self) -> dict[str, int]:
-        """How many streams of each kind are open."""
-        return {kind: counts.total() for kind, counts in self._open.items()}
-
-    def feed(self, name: str) -> Feed | None:
-        """The feed of that name, once somebody has watched it."""
-        return self._feeds.get(name)
-
     def news(self, feed: Feed, since: int) -> tuple[bytes | None, int]:
         """The message with all that changed after serial ``since`` or None, and the serial now."""
         with self._changed:
