@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from referee.commands.options import PageOptions, argument, option, takes_options
+from referee.commands.options import argument, takes_options
 from referee.commands.progress import Bar
 from referee.recording import find_attempts, load_attempt
 from referee.recording.address import Mirror, is_address
@@ -82,11 +82,10 @@ def sign_(private: Path, folders: tuple[Path, ...]) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ShowOptions(PageOptions):
+class ShowOptions(BrowsedOptions):
     """What ``attempts show`` may be asked for."""
 
     archive: str = argument(default=str(Path("referee-data") / "attempts"))
-    no_browser: bool = option(is_flag=True, help="Do not open the pages in a browser.")
 
 
 @attempts.command()

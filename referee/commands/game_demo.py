@@ -1,6 +1,5 @@
 """``referee demo --game``: a whole simulated game on the terminal and on the board. Everything is SIMULATED."""
 
-import webbrowser
 from contextlib import ExitStack
 
 import click
@@ -40,10 +39,7 @@ def demo_game(game: str, asked: DemoOptions) -> None:
             click.echo(f"{game}: {', '.join(setup.players)}; match {table.match.match_id}")
         table.listen(GameLines(table.match))
         if not fast and not asked.headless:
-            url = stack.enter_context(pages_of(table, folder, asked))
-            click.echo(f"board: {url}   console: {url}referee")
-            if not asked.no_browser:
-                webbrowser.open(url)
+            stack.enter_context(pages_of(table, folder, asked))
         while (command := next_command(table.match)) is not None and not over.wait(0 if fast else PACE_S):
             before = table.match
             table.command(command, before.state.name(command.seat))

@@ -1,6 +1,7 @@
 """``referee game``: the four tower games at a table and on the terminal."""
 
 import tomllib
+import webbrowser
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,14 +15,14 @@ from referee.commands.game_camera import cards, look
 from referee.commands.named_files import named_piece_set
 from referee.commands.options import (
     PATH,
-    PageOptions,
+    BrowsedOptions,
     argument,
     names_in,
     option,
     same_players,
     takes_options,
 )
-from referee.commands.serving import interrupted, locked_data_folder, open_record, page_server, pin_for
+from referee.commands.serving import interrupted, locked_data_folder, open_record, page_server, pin_for, reachable
 from referee.devices.ports import Clock, SystemClock
 from referee.errors import RefereeError
 from referee.events import Event
@@ -176,16 +177,23 @@ def table_camera(name: str, stones: str) -> TableCamera:
 
 
 @contextmanager
-def pages_of(table: GameTable, folder: Path, asked: PageOptions, camera: TableCamera | None = None) -> Iterator[str]:
-    """The game's pages while the context lasts: their address. Raises DeviceLost when the port cannot be had."""
+def pages_of(
+    table: GameTable, folder: Path, asked: BrowsedOptions, camera: TableCamera | None = None
+) -> Iterator[None]:
+    """The game's pages while the context lasts, which is said, and a browser opens. Raises DeviceLost when the port
+    cannot be had."""
     pin = pin_for(asked, "referee's", folder)
     app = create_game_app(table, folder, SystemClock(), pin, asked.host, camera)
     with page_server(app, asked) as server:
-        yield server.url
+        app.extensions["referee.address"] = reachable(server.url, asked.host)
+        click.echo(f"board: {server.url}   console: {server.url}referee (with the private links of the seats)")
+        if not asked.no_browser:
+            webbrowser.open(server.url)
+        yield
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlayOptions(PageOptions):
+class PlayOptions(BrowsedOptions):
     """What ``game play`` may be asked for."""
 
     name: str = argument(type=click.Choice(list(GAMES)))
@@ -214,6 +222,5 @@ def play(asked: PlayOptions) -> None:
             setup = game_named(asked.name).setup(players, rules_of(asked.rules_file), seed, mode)
             table = GameTable.begun(record, clock, asked.name, setup)
         table.listen(GameLines(table.match))
-        with pages_of(table, asked.data_dir / "games", asked, table_camera(asked.name, asked.stones)) as url:
-            click.echo(f"board: {url}   console: {url}referee (with the private links of the seats)")
+        with pages_of(table, asked.data_dir / "games", asked, table_camera(asked.name, asked.stones)):
             over.wait()

@@ -78,6 +78,13 @@ class PageOptions:
     )
 
 
+@dataclass(frozen=True, kw_only=True)
+class BrowsedOptions(PageOptions):
+    """Where pages are served, and whether a browser opens on them."""
+
+    no_browser: bool = option(is_flag=True, help="Do not open the pages in a browser.")
+
+
 def takes_options(kind: type[T]) -> Callable[[Callable[[T], None]], Callable[..., None]]:
     """Have a command take the options that the dataclass ``kind`` declares as one value of it.
 

@@ -17,7 +17,7 @@ from urllib.parse import quote, urlsplit
 import click
 from flask import Flask
 
-from referee.commands.options import PATH, USUAL_PORT, PageOptions, option, same_players
+from referee.commands.options import PATH, USUAL_PORT, BrowsedOptions, PageOptions, option, same_players
 from referee.errors import DeviceLost
 from referee.journal.file_lock import LOCK, lock_file, private_files, usable_folder
 from referee.journal.journal import Journal
@@ -41,11 +41,10 @@ UNUSED_ADDRESS = ("192.0.2.1", 9)
 
 
 @dataclass(frozen=True, kw_only=True)
-class DashboardOptions(PageOptions):
+class DashboardOptions(BrowsedOptions):
     """What every command with a dashboard may be asked for."""
 
     data_dir: Path
-    no_browser: bool = option(is_flag=True, help="Do not open the dashboard in a browser.")
     headless: bool = option(is_flag=True, help="No dashboard at all.")
     rules_file: Path | None = option("--rules", type=PATH, help="house_rules.toml; default: the printed rules.")
     recordings_gb: float = option(

@@ -41,7 +41,7 @@ class Program:
             port = free.getsockname()[1]
         rest = ["--players", ",".join(PLAYERS), "--seed", "5", "--port", str(port), "--data-dir", str(folder)]
         self.command, self.url, self.folder = (
-            [*REFEREE, "game", "play", game, *rest],
+            [*REFEREE, "game", "play", game, "--no-browser", *rest],
             f"http://127.0.0.1:{port}",
             folder,
         )

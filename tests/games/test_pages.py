@@ -24,6 +24,7 @@ from referee.vision.image.game_cards import Column
 from referee.web.games.app import create_game_app
 from referee.web.games.forms import form_of
 from referee.web.i18n.texts import LANGUAGES, catalogue
+from referee.web.pages.evening import qr_svg
 
 
 @pytest.fixture
@@ -181,6 +182,21 @@ def test_the_list_says_which_payment_is_exact_and_which_is_too_much(journal, tmp
     html = pages.get(pages.links()[pages.table.match.state.turn])[1]
     said = set(re.findall(r"for [a-d\d ]+ – ([a-z ]+)", html))
     assert said == {"exact", "overpaid by "}
+
+
+def test_the_console_has_a_code_of_every_private_link_that_nobody_else_can_ask_for(journal, tmp_path):
+    pages = Pages(journal, tmp_path, pin="123456")
+    assert pages.client.get("/referee/seat/0.svg").status_code == 401
+    assert pages.post("/login", "/login", pin="123456", name="Ref", next="/referee")[0] == 303
+    assert re.findall(r'src="(/referee/seat/\d.svg)"', pages.get("/referee")[1]) == [
+        f"/referee/seat/{n}.svg" for n in (0, 1)
+    ]
+    assert "--host 0.0.0.0" in pages.get("/referee")[1] and pages.get("/referee/seat/2.svg")[0] == 404
+    local = pages.get("/referee/seat/0.svg")[1]
+    assert local == qr_svg("http://localhost" + pages.links()[0])
+    pages.app.extensions["referee.address"] = "http://192.0.2.7:8000/"
+    assert pages.get("/referee/seat/1.svg")[1] == qr_svg("http://192.0.2.7:8000" + pages.links()[1])
+    assert "--host 0.0.0.0" not in pages.get("/referee")[1]
 
 
 def test_an_unknown_link_is_no_seat_and_links_last_over_a_restart(journal, tmp_path):

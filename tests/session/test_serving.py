@@ -98,7 +98,7 @@ def commands(tmp_path):
     data = ["--data-dir", str(tmp_path / "data")]
     return {
         "hall": ["tournament", "run", *cup, *data],
-        "game": ["game", "play", "city_towers", "--players", "Ann,Ben", *data],
+        "game": ["game", "play", "city_towers", "--players", "Ann,Ben", *data, "--no-browser"],
         "archive": ["attempts", "show", str(tmp_path / "attempts"), "--no-browser"],
         "demo": ["demo", "--game", "city_towers", *data, "--no-browser"],
         "tables": ["demo", "--tables", "1", *data, "--no-browser"],

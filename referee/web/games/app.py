@@ -24,6 +24,7 @@ from referee.web.games.forms import form_of, read_form, shown_look
 from referee.web.i18n.games import command_sentence, line_words
 from referee.web.i18n.texts import translate
 from referee.web.pages import login
+from referee.web.pages.evening import qr_svg, spectators_address
 from referee.web.security import public
 
 MARKS = ("●", "■", "▲", "◆", "★", "✚")
@@ -110,6 +111,7 @@ def _console(table: GameTable, links: list[str], camera: TableCamera | None) -> 
         values = _shown(table, None) | {"fault": fault, "links": links, "camera": camera is not None}
         values |= {"look": look and shown_look(look, flask.g.lang, match.state.players)}
         values |= {"forms": {kind.NAME: form_of(kind) for kind in match.game.commands}}
+        values["local"] = spectators_address() is None
         now = [kind.NAME for kind in match.game.commands if match.state.phase in kind.PHASES]
         values |= {"opened": next(iter(now), "")}
         return flask.render_template("game_console.html", **values), 409 if fault else 200
@@ -120,6 +122,14 @@ def _console(table: GameTable, links: list[str], camera: TableCamera | None) -> 
     @pages.get("/referee")
     def console() -> ResponseReturnValue:
         return page()
+
+    @pages.get("/referee/seat/<int:seat>.svg")
+    def code(seat: int) -> flask.Response:
+        """A seat's private link as a QR code."""
+        if seat >= len(links):
+            flask.abort(404)
+        address = spectators_address() or flask.request.host_url
+        return flask.Response(qr_svg(f"{address}seat/{links[seat]}"), mimetype="image/svg+xml")
 
     @pages.post("/referee/do")
     def do() -> ResponseReturnValue:
