@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from referee.commands.options import argument, takes_options
+from referee.commands.options import BrowsedOptions, argument, takes_options
 from referee.commands.progress import Bar
 from referee.recording import find_attempts, load_attempt
 from referee.recording.address import Mirror, is_address
