@@ -22,7 +22,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -165,6 +165,7 @@ class Access:
             return list(self._wrong)
 
 
+@lru_cache(4096)
 def visitor_of(address: str) -> str:
     """The address whose tries count together: an IPv6 visitor has 2^64 of them, all his own."""
     try:

@@ -63,7 +63,6 @@ BLOCK_BYTES = 256 * 1024
 Scope = dict[str, Any]
 Send = Callable[[dict[str, Any]], Any]
 Receive = Callable[[], Any]
-Head = tuple[int, list[tuple[bytes, bytes]]]
 
 
 class GuardedConnection(H11Protocol):
@@ -224,7 +223,7 @@ class _View:
 
     def __init__(self, app: flask.Flask, environ: dict[str, Any]) -> None:
         self._app, self._environ = app, environ
-        self.head: Head = (500, [])
+        self.head: tuple[int, list[tuple[bytes, bytes]]] = (500, [])
         self.chunks: Iterable[bytes] = ()
         self.first = b""
         self.whole = False
