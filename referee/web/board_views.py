@@ -85,6 +85,14 @@ def best_times(match: Match, most: int | None = BEST) -> list[dict[str, Any]]:
     return sorted(won, key=lambda row: (round(row["seconds"], 2), row["number"]))[:most]
 
 
+def pace(match: Match) -> dict[str, dict[str, Any]]:
+    """While they build: player -> the right Stop to beat, the fastest so far for a card of this value, the player's own
+    before anybody's. Time, not pieces: what a camera sees of a build in the making also counts what lies loose."""
+    fastest = [row for row in best_times(match, None) if row["value"] == match["duel"]["value"]]
+    players = match["seats"].values() if match["phase"] == "building" and fastest else ()
+    return {name: next((row for row in fastest if row["award"] == name), fastest[0]) for name in players}
+
+
 def ended_duels(match: Match) -> list[dict[str, Any]]:
     """Every duel that ended, in order; ``seconds`` is the first counted Stop's time after the go."""
     found = []

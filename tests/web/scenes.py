@@ -275,6 +275,8 @@ def finished(session: FakeSession) -> None:
         session.go()
         session.clock.sleep(9)
         session.press("A")
+        session.clock.sleep(0.3)
+        session.press("B")
         session.see("A", "match")
         session.command(NextDuel())
 

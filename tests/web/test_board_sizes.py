@@ -32,17 +32,22 @@ FAR = {
     "fell": (".headline", ".finding", ".reason", ".upnext", ".stamp"),
     "undecided": (".headline", ".finding", ".reason"),
     "overruled": (".headline", ".reason", ".upnext", ".stamp"),
-    "long-names": (".seat .name", ".standings tbody tr:not([hidden]) :is(th, .points)", ".phones img"),
-    "idle": (".call", ".phones img"),
+    "long-names": (
+        ".seat .name",
+        ".standings tbody tr:not([hidden]) :is(th, .points)",
+        ".rounds .round:not([hidden]) .pair",
+        ".phones img",
+    ),
+    "idle": (".call", ".rounds .round:not([hidden]) .pair", ".phones img"),
     "pause": (".pause .big", ".pause .upnext", ".standings tbody th", ".phones img"),
-    "winner": (".duel .big", ".steps-of-honour li", ".phones img"),
+    "winner": (".duel .big", ".steps-of-honour li", ".best", ".phones img"),
 }
 """Scene of the board -> what is read or scanned from afar there."""
 
 SIZE = """(all) => all.map((el) => el.tagName === "IMG" ? el.getBoundingClientRect().height
     : el.checkVisibility() ? parseFloat(getComputedStyle(el).fontSize) : 0)"""
 
-SHOWN = """(all) => all.filter((row) => !row.hidden).map((row) => [row.querySelector("th").textContent,
+SHOWN = """(all) => all.filter((row) => !row.hidden).map((row) => [row.textContent,
     row.getBoundingClientRect().bottom <= row.closest("section").getBoundingClientRect().bottom])"""
 
 SCENE = {scene.name.removeprefix("board-"): scene for scene in SCENES if scene.name.startswith("board-")}
@@ -85,20 +90,23 @@ def test_what_is_read_from_afar_is_large(browser, name):
 
 
 @pytest.mark.slow
-def test_standings_that_do_not_fit_turn_pages_until_all_were_shown_whole(browser):
+def test_lists_that_do_not_fit_turn_pages_until_all_was_shown_whole(browser):
     with projected(browser, "long-names") as page:
-        everybody = page.locator(".standings tbody th").count()
-        pages = []
-        for _ in range(4):
-            pages.append(page.eval_on_selector_all(".standings tbody tr", SHOWN))
-            page.clock.run_for(8000)
-        names = {name for rows in pages for name, _ in rows}
-        assert len(names) == everybody == 9 > max(map(len, pages)) and all(whole for rows in pages for _, whole in rows)
+        for rows, count in ((".standings tbody tr", 9), (".schedule .round", 36)):
+            everything = page.locator(rows).count()
+            pages = []
+            for _ in range(2 * count):
+                pages.append(page.eval_on_selector_all(rows, SHOWN))
+                page.clock.run_for(8000)
+            texts = {text for shown in pages for text, _ in shown}
+            assert len(texts) == everything == count > max(map(len, pages))
+            assert all(whole for shown in pages for _, whole in shown)
+        rows = ".standings tbody tr"
         page.hover(".standings")
         page.clock.run_for(1000)
-        assert len(page.eval_on_selector_all(".standings tbody tr", SHOWN)) == everybody
+        assert len(page.eval_on_selector_all(rows, SHOWN)) == 9
         page.clock.run_for(30_000)  # the pointer was left there
-        assert len(page.eval_on_selector_all(".standings tbody tr", SHOWN)) < everybody
+        assert len(page.eval_on_selector_all(rows, SHOWN)) < 9
 
 
 if __name__ == "__main__":

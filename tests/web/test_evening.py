@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import re
+from datetime import datetime
 
 import pytest
 from fake_session import FakeSession
@@ -221,12 +222,12 @@ def test_under_review_the_rounds_score_does_not_move(session):
     assert board_views.round_scores(session.state.to_json())["Cem"] == 0
 
 
-def award(session, name: str, seconds: float = 0.0, later: float | None = None) -> list[str]:
+def award(session, name: str, seconds: float = 0.0, later: float | None = None, card: str | None = None) -> list[str]:
     """One more duel, which a right Stop of that player ends, later than every one before where no time is given; the
     other presses so much ``later``. What the board says of it beside the points."""
     if session.state.phase == "decided":
         session.command(NextDuel())
-    session.command(DrawCard())
+    session.command(DrawCard(card))
     session.command(Ready())
     session.go()
     session.clock.sleep(seconds or 9 + session.state.duel.number)
@@ -270,6 +271,32 @@ def test_a_personal_best_is_told_when_it_happens_and_only_then(session):
     assert [row["number"] for row in board_views.best_times(session.state.to_json())] == [5, 2, 3]
 
 
+def test_while_they_build_each_players_time_to_beat_for_a_card_of_this_value_runs_beside_the_clock(app, session):
+    session.create_match(["Ann", "Ben"], seed=4)
+    cards = {value: [c.id for c in session.deck.cards if c.value == value] for value in (1, 3)}
+    for card, name, seconds in ((cards[3][0], "Ann", 9.0), (cards[1][0], "Ben", 4.0), (cards[3][1], "Ann", 8.0)):
+        award(session, name, seconds, card=card)
+    session.command(NextDuel())
+    session.command(DrawCard(cards[3][2]))
+    session.command(Ready())
+    assert board_views.pace(session.state.to_json()) == {}
+    session.go()
+    beaten = board_views.pace(session.state.to_json())
+    assert {name: (row["award"], row["number"]) for name, row in beaten.items()} == {
+        "Ann": ("Ann", 3),
+        "Ben": ("Ann", 3),
+    }
+    page = app.test_client().get("/").text
+    assert (
+        "Own best 8.00 s" in page
+        and "Record 8.00 s <span>(Ann)</span>" in page
+        and page.count("<progress data-go=") == 2
+    )
+    session.clock.sleep(5)
+    session.press("A")
+    assert board_views.pace(session.state.to_json()) == {}
+
+
 def test_the_closest_stop_is_the_one_with_the_least_time_between_both_presses(app, session):
     session.create_match(["Ann", "Ben"], seed=4)
     assert board_views.closest_stop(session.state.to_json()) is None
@@ -306,6 +333,9 @@ def test_next_comes_the_same_pair_then_the_next_and_after_the_last_nobody(sessio
 def test_the_end_shows_podium_best_times_and_every_duel(app, session):
     finished(session)
     match = session.state.to_json()
+    at = datetime.fromisoformat(match["created_at"]).astimezone()
+    for language, day in (("en", f"Match of {at:%Y-%m-%d}"), ("de", f"Spiel vom {at:%d.%m.%Y}")):
+        assert day in app.test_client().get("/results", headers={"Accept-Language": language}).text
     assert [(row["rank"], row["player"]) for row in board_views.podium(match)] == [(1, "Ben"), (2, "Ann")]
     assert len(board_views.best_times(match)) == board_views.BEST
     assert len(board_views.ended_duels(match)) == 6

@@ -4,6 +4,7 @@ Faults and reasons are sentences of their own (``cards.sentences``); the names o
 """
 
 import json
+from datetime import datetime
 from functools import cache, partial
 from importlib.resources import files
 from typing import Any
@@ -13,7 +14,7 @@ from markupsafe import Markup
 from cards.sentences import LANGUAGES, WRITTEN, fill, localized_number, say, table
 from referee.match.duel import stop_time
 
-__all__ = ["LANGUAGES", "WRITTEN", "catalogue", "markup", "number", "tools", "translate"]
+__all__ = ["LANGUAGES", "WRITTEN", "catalogue", "markup", "moment", "number", "tools", "translate"]
 
 NAMES = ("color.", "shape.", "piece", "game.card.")
 """How the keys of the words for pieces and cards begin."""
@@ -38,6 +39,15 @@ def translate(language: str, key: str, /, **values: object) -> str:
     return fill(text, values, language) if values else text
 
 
+def moment(language: str, at: str, key: str = "moment") -> str:
+    """When that was by this machine's clock, as the language writes it; with ``key`` "date" the day. What is no time
+    stays as it is."""
+    try:
+        return datetime.fromisoformat(at).astimezone().strftime(translate(language, key))
+    except ValueError:
+        return at
+
+
 @cache
 def _offered() -> dict[str, str]:
     """Key of each reason and foul that the console offers, by its words in every language."""
@@ -57,11 +67,12 @@ def number(language: str, value: float, digits: int | None = None) -> str:
 
 
 def tools(language: str) -> dict[str, Any]:
-    """What every template writes with: ``t`` a text, ``num`` a number, ``stop_time`` a Stop's time, ``say`` a verdict's
-    reason or an alarm's text, all in ``lang``."""
+    """What every template writes with: ``t`` a text, ``num`` a number, ``moment`` when something was, ``stop_time`` a
+    Stop's time, ``say`` a verdict's reason or an alarm's text, all in ``lang``."""
     return {
         "t": partial(translate, language),
         "num": partial(number, language),
+        "moment": partial(moment, language),
         "stop_time": lambda *time: localized_number(language, stop_time(*time)),
         "say": partial(_say, language),
         "lang": language,

@@ -10,7 +10,6 @@ import time
 from collections.abc import Mapping
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
-from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -29,6 +28,7 @@ from referee.recording.writer import UNFINISHED
 from referee.review.film import observer_of
 from referee.review.timeline import is_stored, stored_timeline
 from referee.vision.overlay import with_panel
+from referee.web.i18n.texts import moment
 
 THUMB_WIDTH = 480
 OVERLAYS_KEPT = 64
@@ -77,12 +77,7 @@ def row_of(path: bytes, entry: AttemptSummary, wanted: ArchiveFilter) -> Attempt
 
 def match_words(match: RecordedMatch, language: str) -> str:
     """A match by who played in it and when its first duel was recorded: what people know it by."""
-    names = ", ".join(match.players)
-    try:
-        first = datetime.fromisoformat(match.at).astimezone()
-    except ValueError:
-        return names
-    return f"{names} · {first:%d.%m.%Y, %H:%M}" if language == "de" else f"{names} · {first:%Y-%m-%d %H:%M}"
+    return " · ".join(filter(None, (", ".join(match.players), moment(language, match.at))))
 
 
 @dataclass(frozen=True)

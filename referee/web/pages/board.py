@@ -31,6 +31,7 @@ def _values(session: Session, t: Say) -> dict[str, Any]:
         "round_scores": board_views.round_scores(match),
         "up_next": board_views.up_next(match),
         "moments": board_views.moments(match),
+        "pace": board_views.pace(match),
         "closest": board_views.closest_stop(match),
         "podium": board_views.podium(match),
         "best_times": board_views.best_times(match),

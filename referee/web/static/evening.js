@@ -113,7 +113,7 @@
     if (!shown.length) return;
     const head = top(shown[0]) - top(box), space = box.offsetHeight - head - padding;
     const even = Math.ceil(shown.length / sheets_of(shown, space, Infinity).length), sheets = sheets_of(shown, space, even);
-    const highest = Math.max(...sheets.map((sheet) => bottom(sheet.at(-1)) - top(sheet[0])));
+    const highest = Math.min(space, Math.max(...sheets.map((sheet) => bottom(sheet.at(-1)) - top(sheet[0]))));
     box.style.minHeight = `${head + highest + padding}px`; // all pages are as high: nothing below moves
     const n = ["building", "ready"].includes(document.body.dataset.phase) ? 0 : turned_to(sheets.length);
     shown.forEach((row) => { row.hidden = !sheets[n].includes(row); });

@@ -95,6 +95,9 @@
       const text = show(Math.max(0, performance.now() / 1000 + ahead_s - Number(clock.dataset.go)));
       if (clock.textContent !== text) clock.textContent = text;
     }
+    for (const bar of document.querySelectorAll("progress[data-go]")) {
+      if (ahead_s !== null) bar.value = performance.now() / 1000 + ahead_s - Number(bar.dataset.go);
+    }
     requestAnimationFrame(tick);
   };
   requestAnimationFrame(tick);
