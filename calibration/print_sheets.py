@@ -276,9 +276,9 @@ def _footprint(sheets: Sheets, shape: Shape, pose: Pose, color: Rgb, x: float, y
         sheets.paint([box(x - sx / 2, y - sy / 2, sx, sy, color)])
 
 
-def charuco_pdf(paper: str = "a4") -> bytes:
+def charuco_pdf(paper: str = "a4", lang: str = "en") -> bytes:
     """The ChArUco board on one landscape sheet."""
-    sheets = Sheets("ChArUco board", paper, landscape=True)
+    sheets = Sheets("ChArUco board", paper, landscape=True, lang=lang)
     wide, high = lens.COLUMNS * lens.SQUARE_MM, lens.ROWS * lens.SQUARE_MM
     x0, top = (sheets.width - wide) / 2, (sheets.height + high) / 2
     s = lens.SQUARE_MM

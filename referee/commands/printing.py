@@ -91,10 +91,11 @@ def colors(pieces: str, lang: str, paper: str) -> bytes:
 
 
 @_sheets("charuco", "charuco.pdf")
+@_LANG
 @_PAPER
-def charuco(paper: str) -> bytes:
+def charuco(lang: str, paper: str) -> bytes:
     """A ChArUco board, to fit a lens with."""
-    return charuco_pdf(paper)
+    return charuco_pdf(paper, lang)
 
 
 @_sheets("game", "{name}.pdf")

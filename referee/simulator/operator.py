@@ -168,7 +168,7 @@ class Operator(Background):
         for zone in state.duel.callers:
             if state.duel.rulings.get(zone) in (None, "undecided") and self._session.state.can(HumanRuling):
                 right = self._players.right(zone, card)
-                ruling = HumanRuling("match" if right else "mismatch", REFEREE, "looked at the build", zone)
+                ruling = HumanRuling("match" if right else "mismatch", REFEREE, "seen at the table", zone)
                 self._session.command(ruling)
 
 

@@ -102,4 +102,4 @@ class QuickTable:
         self._runner.command(CameraVerdict(zone, zone_verdict(row)))
 
     def _undecided(self, state: MatchState, chance: random.Random) -> None:
-        self._runner.command(HumanRuling("match", REFEREE, "looked at the build"))
+        self._runner.command(HumanRuling("match", REFEREE, "seen at the table"))

@@ -225,6 +225,13 @@ def test_a_print_never_replaces_a_file_of_other_content_unless_told_to(words, ot
         assert "--force" in str(CliRunner().invoke(print_, [*words, *other]).exception)
 
 
+def test_the_lens_board_says_what_to_do_with_it_in_the_reader_s_language(tmp_path):
+    file = tmp_path / "board.pdf"
+    CliRunner().invoke(print_, ["charuco", "--lang", "de", "-o", str(file)], catch_exceptions=False)
+    text = pypdfium2.PdfDocument(file.read_bytes())[0].get_textpage().get_text_range()
+    assert "Das Blatt auf etwas Ebenes kleben." in text
+
+
 @pytest.mark.parametrize("lang", ["en", "de"])
 def test_a_mat_has_title_rules_and_the_tongs_line_and_none_of_it_in_the_band_where_builds_stand(lang, tmp_path):
     file = tmp_path / "mats.pdf"

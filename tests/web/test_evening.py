@@ -288,8 +288,8 @@ def test_while_they_build_each_players_time_to_beat_for_a_card_of_this_value_run
     }
     page = app.test_client().get("/").text
     assert (
-        "Own best 8.00 s" in page
-        and "Record 8.00 s <span>(Ann)</span>" in page
+        "Own best for 3: 8.00 s" in page
+        and "Record for 3: 8.00 s <span>(Ann)</span>" in page
         and page.count("<progress data-go=") == 2
     )
     session.clock.sleep(5)

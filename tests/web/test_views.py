@@ -229,6 +229,7 @@ def test_what_a_device_said_of_a_foul_is_said_in_the_readers_language(app, sessi
 
     assert "eine zweite Hand in Feld A, 3,2 s nach dem Start" in page("/referee", "de")
     session.command(FoulRuling(0, sanction, "Eva"))
+    assert translate("en", "board.looking") not in page("/", "en")  # nobody pressed: there is no build to check
     for path in ("/", "/referee", "/results"):
         german, english = page(path, "de"), page(path, "en")
         assert "eine zweite Hand in Feld A" in german and "a second hand in field A" not in german

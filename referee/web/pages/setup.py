@@ -138,7 +138,7 @@ def _prints(pages: flask.Blueprint, session: Session) -> None:
 
     @pages.get("/charuco.pdf")
     def charuco() -> flask.Response:
-        return flask.Response(charuco_pdf(), mimetype="application/pdf")
+        return flask.Response(charuco_pdf(lang=flask.g.lang), mimetype="application/pdf")
 
     @pages.get("/mats.jpg")
     def mats() -> flask.Response:
