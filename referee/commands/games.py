@@ -170,12 +170,6 @@ def rules_of(file: Path | None) -> dict[str, Any]:
         raise BadGame(f"{file}: {error}") from None
 
 
-def table_camera(name: str, stones: str) -> TableCamera:
-    """What reads pictures of that game's table."""
-    chosen = game_named(name)
-    return PlanCamera(named_piece_set(stones)) if chosen.reads == "plans" else CardCamera(chosen)
-
-
 @contextmanager
 def pages_of(
     table: GameTable, folder: Path, asked: BrowsedOptions, camera: TableCamera | None = None
@@ -222,5 +216,7 @@ def play(asked: PlayOptions) -> None:
             setup = game_named(asked.name).setup(players, rules_of(asked.rules_file), seed, mode)
             table = GameTable.begun(record, clock, asked.name, setup)
         table.listen(GameLines(table.match))
-        with pages_of(table, asked.data_dir / "games", asked, table_camera(asked.name, asked.stones)):
+        plans = game_named(asked.name).reads == "plans"
+        camera = PlanCamera(named_piece_set(asked.stones)) if plans else CardCamera(game_named(asked.name))
+        with pages_of(table, asked.data_dir / "games", asked, camera):
             over.wait()

@@ -124,7 +124,7 @@ class Setup:
 @dataclass(frozen=True, kw_only=True)
 class Table:
     """What every game's state has. ``hands`` are by seat, ``turn`` is the seat whose turn it is; ``shuffles`` how often
-    chance was asked."""
+    chance was asked; ``scored`` are the scorings on record."""
 
     players: tuple[str, ...]
     seed: int
@@ -133,6 +133,7 @@ class Table:
     hands: tuple[Pile, ...]
     turn: int = 0
     shuffles: int = 0
+    scored: tuple[Scoring, ...] = ()
 
     @property
     def seats(self) -> range:
@@ -170,22 +171,22 @@ def dealt_fields(setup: Setup, deal: Mapping[str, Any]) -> dict[str, Any]:
     return given | {name: frozen(value) for name, value in deal.items()}
 
 
+def score_row(owner: int, count: int, rank: int, points: int, shared: int = 1) -> Row:
+    """A row of a line."""
+    return {"owner": owner, "count": count, "rank": rank, "points": points, "shared": shared}
+
+
 def ranked(counts: Sequence[int], points: Callable[[int, int, int], int]) -> list[Row]:
     """Rows of a line, most first, of the owners whose count is not 0; ``points`` are by count, rank, and how many share
     the rank."""
-    order = sorted((owner for owner, count in enumerate(counts) if count), key=lambda owner: -counts[owner])
-    rows: list[Row] = []
-    for owner in order:
-        count = counts[owner]
-        rank, shared = 1 + sum(other > count for other in counts), counts.count(count)
-        more = {"rank": rank, "points": points(count, rank, shared), "shared": shared}
-        rows.append({"owner": owner, "count": count, **more})
-    return rows
+    ranks = [(1 + sum(other > count for other in counts), owner, count) for owner, count in enumerate(counts) if count]
+    shared = [counts.count(count) for count in counts]
+    return [score_row(o, n, rank, points(n, rank, shared[o]), shared[o]) for rank, o, n in sorted(ranks)]
 
 
 def recorded_lines(data: Data, totals: Iterable[int]) -> Sequence[Mapping[str, Any]]:
     """The lines that a scoring's event tells; one of an earlier version tells ``totals`` by owner alone."""
-    rows = [{"owner": n, "count": 0, "rank": 0, "points": total, "shared": 1} for n, total in enumerate(totals)]
+    rows = [score_row(owner, 0, 0, total) for owner, total in enumerate(totals)]
     lines: Sequence[Mapping[str, Any]] = data.get("lines", ({"what": "total", "of": "", "rows": rows},))
     return lines
 
@@ -224,7 +225,6 @@ class Game(Generic[S]):
     changes: Mapping[str, Callable[[S, Data], S]]
     begin: Callable[[Setup], dict[str, Any]]
     create: Callable[[Setup, Mapping[str, Any]], S]
-    scored: Callable[[S], Sequence[Scoring]]
     view: Callable[[S, int | None], dict[str, Any]]
     legal: Callable[[S, int], tuple[GameCommand, ...]]
     pieces: Callable[[S], Counter[str]]
@@ -232,6 +232,7 @@ class Game(Generic[S]):
     face: Callable[[str, Words], Face]
     reads: Reads
     propose: Callable[[S, Any, Callable[[GameCommand], S]], MoveProposal]
+    scored: Callable[[S], Sequence[Scoring]] = lambda state: state.scored
     secret: Callable[[S, S, Mapping[str, Any]], str] = lambda now, before, command: ""
     also_printed: tuple[tuple[str, int], ...] = ()
     plan: Callable[[S, GameCommand], tuple[int, tuple[Tower, ...]] | None] = lambda state, command: None
@@ -334,7 +335,7 @@ class Game(Generic[S]):
 
 def from_rules(rules: ModuleType) -> dict[str, Any]:
     """Fields of a ``Game`` that its module of rules has under the same names."""
-    same = ("begin", "create", "scored", "view", "legal", "pieces", "deck")
+    same = ("begin", "create", "view", "legal", "pieces", "deck")
     return {"commands": rules.COMMANDS, "changes": rules.CHANGES} | {name: getattr(rules, name) for name in same}
 
 

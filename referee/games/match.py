@@ -20,7 +20,7 @@ from referee.core import Command, Decider, EventBatch, State, refuse_if
 from referee.errors import IllegalCommand
 from referee.events import Event
 from referee.games.catalogue import GAMES, game_named
-from referee.games.core import GAME_OVER, Game, GameCommand, Setup, Table
+from referee.games.core import GAME_OVER, Game, GameCommand, Setup, Table, hidden_hand
 
 
 class UndoMove(Command):
@@ -91,6 +91,10 @@ class Match(State):
         ranked = [(player, score, 1 + sum(other > score for other in scores)) for player, score in rows]
         return tuple(GameStanding(*row, self.over and row[2] == 1) for row in ranked)
 
+    def legal(self, seat: int) -> tuple[GameCommand, ...]:
+        """What that seat may do now."""
+        return () if self.over else self.game.legal(self.state, seat)
+
     def shown(self, seat: int | None, played: PlayedCommand) -> dict[str, Any]:
         """The command as that seat may read it; one that was taken back as it could when that was done."""
         now = self.state if self.over or played.last is None else played.last
@@ -101,6 +105,7 @@ class Match(State):
         table = [row.__dict__ for row in self.standings]
         log = [{"number": n, "command": self.shown(seat, p), "who": p.who} for n, p in enumerate(self.played, 1)]
         return self.game.view(self.state, seat) | {
+            "hands": [hidden_hand(hand, n, seat) for n, hand in enumerate(self.state.hands)],
             "rules": self.setup.rules.model_dump(mode="json"),
             "scored": list(self.game.scored(self.state)),
             "match_id": self.match_id,

@@ -9,14 +9,9 @@ TURN_ENDING_COMMANDS = ("EndTurn", "Draw", "GiveUpStone", "PassTurn")
 """What ends a turn is done when nothing else is liked: one choice in so many goes to it."""
 
 
-def possible_commands(match: Match, seat: int) -> tuple[GameCommand, ...]:
-    """What that seat may do now."""
-    return () if match.over else match.game.legal(match.state, seat)
-
-
 def seat_command(match: Match, seat: int) -> GameCommand | None:
     """The seat's next command, None when it has none; the same one for the same match, also after a restart."""
-    legal = possible_commands(match, seat)
+    legal = match.legal(seat)
     if not legal:
         return None
     rng = random.Random(f"{match.setup.seed}/{len(match.played)}/{len(match.changes)}/{seat}")

@@ -21,7 +21,7 @@ from referee.errors import IllegalCommand
 from referee.games.catalogue import GAMES
 from referee.games.match import Correct, Match, decide, fold
 from referee.journal.journal import Journal
-from referee.simulator.game_players import TURN_ENDING_COMMANDS, possible_commands
+from referee.simulator.game_players import TURN_ENDING_COMMANDS
 from referee.web.games.forms import form_of
 from referee.web.i18n.games import command_sentence
 
@@ -95,9 +95,7 @@ def move(program, phones, rng, clicked) -> bool:
     """One move of whoever can make one; False when nobody can. It is tapped on the seat's phone or clicked in its list
     until every kind of command was so often clicked, later moves are sent from the same phone as its page would."""
     match = program.record()
-    able = [
-        (seat, legal) for seat in match.state.in_order(match.state.turn) if (legal := possible_commands(match, seat))
-    ]
+    able = [(seat, legal) for seat in match.state.in_order(match.state.turn) if (legal := match.legal(seat))]
     if not able:
         return False
     seat, legal = able[0]

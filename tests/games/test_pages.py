@@ -19,7 +19,7 @@ from referee.games.match import UndoMove
 from referee.games.tower_bets.rules import STYLES, PlayCard
 from referee.journal.journal import Journal
 from referee.session.game_table import GameTable
-from referee.simulator.game_players import next_command, possible_commands
+from referee.simulator.game_players import next_command
 from referee.vision.image.game_cards import Column
 from referee.web.games.app import create_game_app
 from referee.web.games.forms import form_of
@@ -100,7 +100,7 @@ def test_every_field_and_command_of_the_console_has_a_text(lang):
 def test_a_seat_plays_from_its_own_page_and_from_no_other(journal, tmp_path):
     pages = Pages(journal, tmp_path, "tower_bets")
     ann, ben = pages.links()
-    assert possible_commands(pages.table.match, 1) and '<select name="choice"' not in pages.get(ann)[1]
+    assert pages.table.match.legal(1) and '<select name="choice"' not in pages.get(ann)[1]
     version = pages.table.version
     status, _ = pages.post(ben, ben, version=version, choice=0)
     assert status == 303 and pages.table.match.played[0].who == "Ben"
@@ -116,7 +116,7 @@ def test_bets_by_click(journal, tmp_path):
     _, ben = pages.links()
     match, lying = pages.table.match, [Column(style, 0) for style in STYLES if style != "C"]
     assert match.game.proposal(match.state, [*lying, Column("C", 2)]).command == PlayCard(1, "C", 2)
-    built = next(c for c in possible_commands(pages.table.match, 1) if c.storeys == 1)
+    built = next(c for c in pages.table.match.legal(1) if c.storeys == 1)
     pages.table.command(built)
     match, columns = pages.table.match, [Column(style, int(style == built.style)) for style in STYLES]
     assert match.game.proposal(match.state, columns).command is None
@@ -153,7 +153,7 @@ def test_what_is_tapped_for_a_move_tells_it_from_every_other(game, journal, tmp_
     links = pages.links()
     for _ in range(30):
         command = next_command(pages.table.match)
-        legal = possible_commands(pages.table.match, command.seat)
+        legal = pages.table.match.legal(command.seat)
         html = pages.get(links[command.seat])[1]
         moves = [" ".join(sorted(ids.split(" "))) for ids in re.findall(r'data-ids="([^"]*)"', html)]
         assert len(set(moves)) == len(moves) == len(legal)

@@ -19,7 +19,7 @@ from referee.games.core import GameCommand
 from referee.games.match import UndoMove, fold
 from referee.journal.journal import Journal
 from referee.session.game_table import GameTable, game_matches
-from referee.simulator.game_players import next_command, possible_commands
+from referee.simulator.game_players import next_command
 from referee.web.i18n.games import command_sentence
 from referee.web.i18n.texts import LANGUAGES, catalogue
 
@@ -155,12 +155,12 @@ def test_computer_players_choose_the_same_in_the_same_match_and_only_what_is_leg
     for _ in range(40):
         command = next_command(table.match)
         assert command == next_command(table.match)
-        assert command in possible_commands(table.match, command.seat)
+        assert command in table.match.legal(command.seat)
         table.command(command)
     over = begun(journal, "tower_bets")
     while (command := next_command(over.match)) is not None:
         over.command(command)
-    assert over.match.over and not possible_commands(over.match, 0)
+    assert over.match.over and not over.match.legal(0)
 
 
 @pytest.mark.parametrize("lang", LANGUAGES)

@@ -25,7 +25,6 @@ from referee.games.quarters_and_currencies.rules import (
     TakeMoney,
     building_cards,
     first_seat,
-    kind_rows,
     money_cards,
     money_value,
     payments,
@@ -67,9 +66,9 @@ def of(state):
     return total_points(state.scored, len(state.owned))
 
 
-def shares(counts, values):
-    """Points by owner for one kind."""
-    return [*total_points([{"lines": [{"rows": kind_rows(counts, values)}]}], len(counts))]
+def shares(counts):
+    """Points by owner in scoring C for kind 1: 16, 8, 1."""
+    return [*gives("C", [["1:2"] * count for count in counts])]
 
 
 # -- the source's examples ---------------------------------------------------------------------------
@@ -271,10 +270,10 @@ def test_kinds_1_to_6_and_their_ranks(scoring, kind, ranks):
 
 
 def test_ties_share_the_ranks_sum_rounded_down():
-    assert shares([2, 2, 2], [16, 8, 1]) == [8, 8, 8]
-    assert shares([3, 1, 1, 1], [16, 8, 1]) == [16, 3, 3, 3]
-    assert shares([0, 0], [16, 8, 1]) == [0, 0]
-    assert shares([1, 0, 0], [16, 8, 1]) == [16, 0, 0]
+    assert shares([2, 2, 2]) == [8, 8, 8]
+    assert shares([3, 1, 1, 1]) == [16, 3, 3, 3]
+    assert shares([0, 0]) == [0, 0]
+    assert shares([1, 0, 0]) == [16, 0, 0]
 
 
 def test_end_the_yard_cannot_be_refilled_to_four():

@@ -18,20 +18,7 @@ from cards.sentences import sentence
 from referee.core import Data, EventBatch, refuse_if
 from referee.errors import IllegalCommand
 from referee.games import core
-from referee.games.core import (
-    UNKNOWN,
-    GameCommand,
-    Pile,
-    Rules,
-    Scoring,
-    Setup,
-    Table,
-    Tower,
-    hidden_hand,
-    new_pile,
-    ranked,
-    with_item,
-)
+from referee.games.core import UNKNOWN, GameCommand, Pile, Rules, Setup, Table, Tower, new_pile, with_item
 
 CITIES = range(1, 7)
 SITES = range(1, 10)
@@ -70,7 +57,7 @@ class CityRules(Rules):
 class City(Table):
     """The table. By seat: ``stock`` (heights not yet picked), ``picked`` (for this round), ``hands``.
 
-    ``towers`` are 54, city by city; ``aside`` stones that were given up; ``scored`` what each ended round gave.
+    ``towers`` are 54, city by city; ``aside`` stones that were given up.
     """
 
     rules: CityRules
@@ -82,7 +69,6 @@ class City(Table):
     aside: Tower = ()
     round: int = 1
     starter: int = 0
-    scored: tuple[Scoring, ...] = ()
 
     def tower(self, city: int, site: int) -> Tower:
         """What stands there."""
@@ -170,26 +156,20 @@ def least_stone_height(tower: Tower, seat: int) -> int:
     return max(1, max(count.values()) - count.get(seat, 0))
 
 
-def city_points(towers: int, rank: int, shared: int) -> int:
-    """What so many towers in one city give: nobody has the majority where the first rank is shared."""
-    return towers * TOWER_POINTS + MAJORITY_POINTS * (rank == shared == 1)
-
-
-def score_round(name: int, towers: tuple[Tower, ...], players: int, rules: CityRules) -> Scoring:
+def score_round(name: int, towers: tuple[Tower, ...], players: int, rules: CityRules) -> core.Scoring:
     """One scoring: city by city the towers and the majority of them, then the highest tower of all."""
     owners = [owner(tower, rules.even_tower) for tower in towers]
     lines: list[Mapping[str, Any]] = []
     for city in CITIES:
         here = owners[city * 9 - 9 : city * 9]
         counts = [here.count(seat) for seat in range(players)]
-        lines.append({"what": "city", "of": city, "rows": ranked(counts, city_points)})
+        rows = core.ranked(counts, lambda n, rank, shared: n * TOWER_POINTS + MAJORITY_POINTS * (rank == shared == 1))
+        lines.append({"what": "city", "of": city, "rows": rows})
     heights = [sum(height for _, height in tower) for tower in towers]
     highest = [i for i, height in enumerate(heights) if height == max(heights) > 0]
     value = HIGHEST_POINTS * (len(highest) == 1 or rules.even_highest == "all")
-    rows = [
-        {"owner": seat, "count": max(heights), "rank": 1, "points": value, "shared": len(highest)}
-        for seat in sorted({o for o in (owners[i] for i in highest) if o is not None})
-    ]
+    whose = sorted({o for i in highest if (o := owners[i]) is not None})
+    rows = [core.score_row(seat, max(heights), 1, value, len(highest)) for seat in whose]
     sites = " ".join(f"{i // 9 + 1}/{i % 9 + 1}" for i in highest)
     return {"scoring": str(name), "lines": [*lines, {"what": "highest", "of": sites, "rows": rows}]}
 
@@ -336,15 +316,9 @@ def view(state: City, seat: int | None) -> dict[str, Any]:
         "towers": towers,
         "picked": [list(p) if open_now or n == seat else len(p) * [0] for n, p in enumerate(state.picked)],
         "stock": [list(s) if open_now or n == seat else len(s) * [0] for n, s in enumerate(state.stock)],
-        "hands": [hidden_hand(hand, n, seat) for n, hand in enumerate(state.hands)],
         "deck": len(state.deck),
         "next": score_round(state.round, state.towers, len(state.players), state.rules),
     }
-
-
-def scored(state: City) -> tuple[Scoring, ...]:
-    """What each ended round gave."""
-    return state.scored
 
 
 def pieces(state: City) -> Counter[str]:

@@ -53,6 +53,7 @@ GAME: Game[rules.Nine] = Game(
     name="nine_sum_towers",
     seats=range(2, 7),
     rules=rules.NineRules,
+    scored=rules.scored,
     face=_face,
     reads="cards",
     propose=OPEN_CARDS.propose,

@@ -444,11 +444,8 @@ def legal(state: Nine, seat: int) -> tuple[GameCommand, ...]:
 def _builds(state: Nine, seat: int) -> list[GameCommand]:
     hand = [card for card in sorted(state.hands[seat]) if card in NUMBERS or card == "joker"]
     pairs = sorted(set(combinations(hand, 2)))
-    return [BuildStorey(seat, a, b) for a, b in pairs if (a == "joker") != (b == "joker") or _nine(a, b)]
-
-
-def _nine(a: str, b: str) -> bool:
-    return "joker" not in (a, b) and int(a) + int(b) == SUM
+    sums = {number: str(SUM - int(number)) for number in NUMBERS}
+    return [BuildStorey(seat, a, b) for a, b in pairs if (a == "joker") != (b == "joker") or sums.get(a) == b]
 
 
 def _attacks(state: Nine, seat: int) -> list[GameCommand]:
@@ -489,7 +486,6 @@ def view(state: Nine, seat: int | None) -> dict[str, Any]:
     return {
         "towers": [[storey.to_json() for storey in tower] for tower in state.towers],
         "storeys": state.rules.storeys,
-        "hands": [core.hidden_hand(hand, n, seat) for n, hand in enumerate(state.hands)],
         "milkshakes": list(state.milkshakes),
         "truck": state.again,
         "draw": len(state.draw),

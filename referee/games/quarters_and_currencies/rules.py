@@ -7,6 +7,7 @@ A money card is its currency's letter and its value, ``b7``; a building its kind
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations, pairwise
 from typing import Any, Literal
 
@@ -16,7 +17,7 @@ from cards.sentences import sentence
 from referee.core import Data, EventBatch, refuse_if
 from referee.errors import IllegalCommand
 from referee.games import core
-from referee.games.core import UNKNOWN, GameCommand, Pile, Rules, Scoring, Setup, Table, with_item
+from referee.games.core import UNKNOWN, GameCommand, Pile, Rules, Setup, Table, with_item
 
 CURRENCIES = ("a", "b", "c", "d")
 VALUES = range(1, 10)
@@ -101,7 +102,6 @@ class Quarters(Table):
     buildings: Pile
     owned: tuple[Pile, ...]
     spent: Pile = ()
-    scored: tuple[Scoring, ...] = ()
     actions: int = 0
     gifts: int = 0
     opening: bool = False
@@ -282,17 +282,18 @@ def rank_points(scoring: str, kind: int) -> list[int]:
     return {"A": [kind], "B": [7 + kind, kind], "C": [15 + kind, 7 + kind, kind]}[scoring]
 
 
-def kind_rows(counts: Sequence[int], values: Sequence[int]) -> list[core.Row]:
-    """One kind: owners with as many buildings share the values of their ranks, rounded down."""
-    return core.ranked(counts, lambda count, rank, shared: sum(values[rank - 1 : rank - 1 + shared]) // shared)
+def shared_value(values: Sequence[int], count: int, rank: int, shared: int) -> int:
+    """Owners with as many buildings share the values of their ranks, rounded down."""
+    return sum(values[rank - 1 : rank - 1 + shared]) // shared
 
 
-def score(scoring: str, owned: Sequence[Sequence[str]]) -> Scoring:
+def score(scoring: str, owned: Sequence[Sequence[str]]) -> core.Scoring:
     """That scoring, kind by kind."""
     lines = []
     for kind in KINDS:
         counts = [sum(kind_of(building) == kind for building in row) for row in owned]
-        lines.append({"what": "kind", "of": kind, "rows": kind_rows(counts, rank_points(scoring, kind))})
+        rows = core.ranked(counts, partial(shared_value, rank_points(scoring, kind)))
+        lines.append({"what": "kind", "of": kind, "rows": rows})
     return {"scoring": scoring, "lines": lines}
 
 
@@ -436,29 +437,18 @@ def legal(state: Quarters, seat: int) -> tuple[GameCommand, ...]:
 
 def view(state: Quarters, seat: int | None) -> dict[str, Any]:
     """What lies open to all, and the seat's own money."""
+    names = (*SCORINGS, LAST_SCORING)
     return {
         "yard": list(state.yard),
         "market": list(state.market),
         "money": len(state.money),
         "buildings": len(state.buildings),
-        "hands": [core.hidden_hand(hand, n, seat) for n, hand in enumerate(state.hands)],
         "owned": [list(row) for row in state.owned],
         "points": core.total_points(state.scored, len(state.owned)),
-        "next": score(next_scoring(state), state.owned),
-        "reference": {name: [rank_points(name, kind) for kind in KINDS] for name in (*SCORINGS, LAST_SCORING)},
+        "next": score(names[min(len(state.scored), len(SCORINGS))], state.owned),
+        "reference": {name: [rank_points(name, kind) for kind in KINDS] for name in names},
         "again": state.actions + 1 < MOST_ACTIONS,
     }
-
-
-def scored(state: Quarters) -> tuple[Scoring, ...]:
-    """The scorings so far."""
-    return state.scored
-
-
-def next_scoring(state: Quarters) -> str:
-    """The scoring that comes next, or the last."""
-    done = {row["scoring"] for row in state.scored}
-    return next((name for name in SCORINGS if name not in done), LAST_SCORING)
 
 
 def pieces(state: Quarters) -> Counter[str]:

@@ -45,6 +45,7 @@ GAME: Game[rules.Bets] = Game(
     name="tower_bets",
     seats=range(2, 6),
     rules=rules.BetRules,
+    scored=rules.scored,
     face=_face,
     also_printed=tuple((name, 1) for name in ("flag 8/4", "flag 6/3", "flag 4/2", "flag 2/1"))
     + tuple((BASE + style, 1) for style in rules.STYLES),

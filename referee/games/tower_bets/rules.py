@@ -18,19 +18,7 @@ from cards.sentences import sentence
 from referee.core import Data, EventBatch, refuse_if
 from referee.errors import IllegalCommand
 from referee.games import core
-from referee.games.core import (
-    GAME_OVER,
-    UNKNOWN,
-    GameCommand,
-    Pile,
-    Rules,
-    Scoring,
-    Setup,
-    Table,
-    hidden_hand,
-    total_points,
-    with_item,
-)
+from referee.games.core import GAME_OVER, UNKNOWN, GameCommand, Pile, Rules, Setup, Table, with_item
 
 STYLES = ("A", "B", "C", "D", "E")
 CHIPS = (1, 2, 3)
@@ -123,7 +111,7 @@ class Draw(GameCommand):
         pile = state.added
         batch.add("card_drawn", seat=self.seat, pile=pile, card=state.piles[pile - 1][0])
         if not batch.state.piles[pile - 1]:
-            batch.add("game_over", scores=list(total_points(scored(batch.state), len(state.players))))
+            batch.add("game_over", scores=list(core.total_points(scored(batch.state), len(state.players))))
             return
         batch.add("turn_passed", seat=state.after(state.turn))
 
@@ -155,15 +143,12 @@ def tower_powers(bets: tuple[Bet, ...]) -> list[tuple[int, int]]:
     return sorted(((sum(chips), seat) for seat, chips in bets), key=lambda row: -row[0])
 
 
-def scored(state: Bets) -> tuple[Scoring]:
+def scored(state: Bets) -> tuple[core.Scoring]:
     """What the game gives were it to end now, from the highest tower down; the last one has no flag."""
     lines = []
     for tower, flag in zip(tower_order(state.heights), (*state.rules.flags, ()), strict=True):
-        powers = enumerate(tower_powers(state.bets[tower]))
-        rows = [
-            {"owner": seat, "count": power, "rank": n + 1, "points": flag[n] if n < len(flag) else 0, "shared": 1}
-            for n, (power, seat) in powers
-        ]
+        values, powers = (*flag, *[0] * len(state.players)), tower_powers(state.bets[tower])
+        rows = [core.score_row(seat, power, n, values[n - 1]) for n, (power, seat) in enumerate(powers, 1)]
         lines.append({"what": "tower", "of": STYLES[tower], "height": state.heights[tower], "flag": flag, "rows": rows})
     return ({"scoring": "end", "lines": lines},)
 
@@ -281,7 +266,6 @@ def view(state: Bets, seat: int | None) -> dict[str, Any]:
     return {
         "towers": towers,
         "piles": [{"open": pile[0] if pile else None, "cards": len(pile)} for pile in state.piles],
-        "hands": [hidden_hand(hand, n, seat) for n, hand in enumerate(state.hands)],
         "chips": [list(row) for row in state.chips],
         "added": state.added,
         "built": state.built,

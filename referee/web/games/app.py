@@ -177,13 +177,10 @@ def _seats(table: GameTable, links: list[str]) -> flask.Blueprint:
             flask.abort(404, say(flask.g.lang, sentence("game.no_such_seat")))
         return links.index(link)
 
-    def legal_of(link: str) -> tuple[GameCommand, ...]:
-        seat, match = seat_of(link), table.match
-        return () if match.over else match.game.legal(match.state, seat)
-
     def page(link: str, fault: str = "") -> tuple[str, int]:
-        legal = [command.to_json() for command in legal_of(link)]
-        values = _shown(table, seat_of(link)) | {"fault": fault, "link": link, "legal": legal}
+        seat = seat_of(link)
+        legal = [command.to_json() for command in table.match.legal(seat)]
+        values = _shown(table, seat) | {"fault": fault, "link": link, "legal": legal}
         return flask.render_template("game_seat.html", **values), 409 if fault else 200
 
     @pages.get("/seat/<link>")
@@ -194,8 +191,8 @@ def _seats(table: GameTable, links: list[str]) -> flask.Blueprint:
     @pages.post("/seat/<link>")
     @public
     def do(link: str) -> ResponseReturnValue:
-        number, form, legal = seat_of(link), flask.request.form, legal_of(link)
-        choice = form.get("choice", "")
+        number, form, choice = seat_of(link), flask.request.form, flask.request.form.get("choice", "")
+        legal = table.match.legal(number)
         if form.get("version") != str(table.version) or not choice.isdecimal() or int(choice) >= len(legal):
             return page(link, translate(flask.g.lang, "game.page.moved_on"))
         fault = _tried(table, legal[int(choice)], table.match.state.name(number))
@@ -205,7 +202,7 @@ def _seats(table: GameTable, links: list[str]) -> flask.Blueprint:
     @public
     def why(link: str) -> str:
         """Why the legal move ``choice`` with these fields instead would be refused; blank when it would not."""
-        given, legal = flask.request.args, legal_of(link)
+        given, legal = flask.request.args, table.match.legal(seat_of(link))
         choice = given.get("choice", type=int)
         if choice is None or not 0 <= choice < len(legal):
             return ""
