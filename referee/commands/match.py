@@ -11,6 +11,7 @@ from referee.errors import JournalDamaged, RefereeError
 from referee.journal import export as exports
 from referee.journal.backup import back_up, restore
 from referee.journal.chain import Entry
+from referee.journal.file_lock import private_files
 from referee.journal.game_export import export_game, is_game
 from referee.journal.journal import Journal
 from referee.journal.recovery import check_journal, salvage
@@ -134,7 +135,8 @@ def salvage_(damaged: str, target: str, who: str | None) -> None:
             click.echo(f"  {entry.seq}  {entry.event.at}  {entry.event.kind}  {entry.event.who}")
         return who if click.confirm("Did it happen so?") else None
 
-    click.echo(salvage(damaged, target, f"read {damaged}", confirm if who else None).text())
+    with private_files():
+        click.echo(salvage(damaged, target, f"read {damaged}", confirm if who else None).text())
 
 
 @click.command()

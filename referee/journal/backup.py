@@ -22,6 +22,7 @@ DERIVED = (".db.lines", "-wal", "-shm", ".tmp", LOCK)
 """Ends of names: a record's second copy is made anew from it, the others belong to a program that runs."""
 
 SQLITE = b"SQLite format 3\0"
+IS_JOURNAL = "SELECT 1 FROM sqlite_master WHERE name = 'events'"
 WAIT_S = 10.0
 """A program writes for milliseconds; one that takes longer is hung, and is not waited for."""
 
@@ -73,14 +74,14 @@ def restore(archive: Path, data: Path) -> str:
             new = Path(folder) / "data"
             with tarfile.open(archive, "r:") as tar:
                 tar.extractall(new, filter="data")
-            for record in new.rglob("journal.db"):
-                with closing(Journal(record, reading=True)) as journal:
-                    events += check_journal(journal).values()
             files = [file for file in new.rglob("*") if file.is_file()]
             for file in files:
                 sync(file)
+                with ExitStack() as seen:
+                    if file.suffix == ".db" and _begun(file, "BEGIN", seen).execute(IS_JOURNAL).fetchone():
+                        events += check_journal(seen.enter_context(closing(Journal(file, reading=True)))).values()
             put_in_place(new, data)  # the system refuses a folder that has anything in it
-    except (OSError, tarfile.TarError, TypeError) as error:  # the last: Python before 3.11.4 knows no such filter
+    except (OSError, sqlite3.Error, tarfile.TarError, TypeError) as error:  # the last: before Python 3.11.4
         raise FolderUnusable(f"{data}: {archive} cannot be restored there ({error})") from None
     return f"{data}: {len(files)} files of {archive}, {len(events)} matches with {sum(events)} events, sound"
 

@@ -8,6 +8,7 @@ is vouched for by the journal, or by the operator's signature (``signing``) wher
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -59,7 +60,9 @@ def verify(folder: str | Path, known: Known | None = None, key: str | None = Non
         changed = [*changed_files(attempt)]
         seals, unsealed = _seals(attempt)
         seal = seals[-1] if seals else None
-        signer = _signer(attempt)
+        signer = None
+        with suppress(BadAttempt):  # a signature that is none is told as a change
+            signer = signed_by(attempt.folder)
     except (RefereeError, OSError, ValueError, KeyError, TypeError) as error:
         return Checked((str(error),))
     recorded = seal is not None and known is not None and seal in known(seal.match_id)
@@ -84,14 +87,6 @@ def missing_attempts(names: Collection[str], seals: Iterable[Entry]) -> dict[str
     """Attempt -> its seal, of those that were sealed and are not among ``names``."""
     sealed = {str(entry.event.data.get("attempt")): entry for entry in seals if entry.event.data.get("attempt")}
     return {name: entry for name, entry in sorted(sealed.items()) if name not in names}
-
-
-def _signer(attempt: Attempt) -> str | None:
-    """Who signed the record; None where nobody did, or where the signature is not one: that is told as a change."""
-    try:
-        return signed_by(attempt.folder)
-    except BadAttempt:
-        return None
 
 
 def changed_files(attempt: Attempt) -> list[str]:

@@ -25,6 +25,7 @@ from referee.devices.ports import SystemClock
 from referee.files import write_whole
 from referee.journal import backup as backups
 from referee.journal.file_lock import LOCK, lock_file
+from referee.journal.journal import Journal
 from referee.journal.recovery import copy_path, open_sound
 from referee.journal.side_tables import PeopleStore
 from referee.match.commands import CreateMatch
@@ -230,7 +231,7 @@ def packed(file: Path, **files: bytes) -> None:
         ("no tar", "cannot be restored there"),
         ("none", "No such file or directory"),
         ("outside", "outside the destination"),
-        ("damaged", "journal.db"),
+        ("damaged", "not a database"),
     ],
 )
 def test_what_is_no_sound_backup_is_refused_in_one_line_and_leaves_nothing(referee, tmp_path, case, told):
@@ -248,3 +249,16 @@ def test_what_is_no_sound_backup_is_refused_in_one_line_and_leaves_nothing(refer
     assert done.returncode == 2 and done.stderr.count("\n") == 1 and told in done.stderr, done.stderr
     assert sorted(p.name for p in tmp_path.iterdir()) == before
     assert (tmp_path / "data" / "setup.json").read_text() == "{}"
+
+
+def test_a_forged_record_is_not_restored_whatever_its_name(referee, tmp_path):
+    (tmp_path / "data").mkdir()
+    with closing(Journal(tmp_path / "data" / "cup.db")) as journal:
+        journal.append("m", decide(fold([]), CreateMatch(NAMES, seed=1, cards=CARDS, match_id="m"), "2026-01-01"))
+    backups.back_up(tmp_path / "data", tmp_path / "sound.tar")
+    with closing(sqlite3.connect(tmp_path / "data" / "cup.db")) as forged, forged:
+        forged.execute("UPDATE events SET line = replace(line, ?, 'Eve')", (NAMES[0],))
+    backups.back_up(tmp_path / "data", tmp_path / "forged.tar")
+    assert ", 1 matches with " in backups.restore(tmp_path / "sound.tar", tmp_path / "sound")
+    done = referee("restore", tmp_path / "forged.tar", tmp_path / "new")
+    assert done.returncode == 2 and "cup.db" in done.stderr and not (tmp_path / "new").exists()

@@ -220,7 +220,7 @@ def test_the_command_line_checks_and_salvages(small, tmp_path):
     said = CliRunner().invoke(cli, ["journal", "verify", "--journal", str(small)])
     assert said.output.startswith("m: 30 events, sound, last hash ")
     said = CliRunner().invoke(cli, ["journal", "salvage", str(small), str(tmp_path / "new.db")])
-    assert "m: 30 of 30 events kept" in said.output
+    assert "m: 30 of 30 events kept" in said.output and (tmp_path / "new.db").stat().st_mode & 0o077 == 0
     said = CliRunner().invoke(cli, ["journal", "verify", "--journal", str(tmp_path / "none.db")])
     assert "no such journal" in str(said.exception)
     assert not (tmp_path / "none.db").exists()
