@@ -5,6 +5,7 @@ duel. A city plan bears the markers of a mat in a mat's places: what finds a mat
 """
 
 from collections.abc import Sequence
+from itertools import product
 
 import cv2
 
@@ -12,8 +13,8 @@ from calibration import ZONES
 from calibration.print_sheets import FOOT_MM, GREY, RULER_Y_MM, Sheets, draw_markers
 from cards.drawing import marker_patches
 from cards.errors import BadCard
-from cards.face import RED, Face
-from cards.scene import BLACK, WHITE, box
+from cards.face import SYMBOL_MM, Face, symbols
+from cards.scene import BLACK, WHITE, Patch, box
 from cards.sentences import say, sentence
 
 CARD_MM = (58.0, 82.0)
@@ -22,6 +23,8 @@ DICTIONARY = cv2.aruco.DICT_5X5_250
 MARKER_MM = 16.0
 MARKER_FOOT_MM = 6.0
 """From the card's lower edge to its marker's."""
+SYMBOL_Y_MM = 28.0
+INK = (20, 33, 61)
 STEP_MM, BASE_MARK_MM = 10.0, 30.0
 """A mark is so far above the one before; a base card's lie above its marker, which stays in view."""
 
@@ -30,14 +33,24 @@ CITIES = 6
 
 
 def faces_pdf(title: str, faces: Sequence[Face], paper: str = "a4", lang: str = "en") -> bytes:
-    """The cards of the game ``title``, nine to a page with cut lines, and a ruler on every page."""
+    """The cards of the game ``title``, nine to a page with cut lines, and a ruler on every page; the page behind each
+    has their backs, which are all alike."""
     sheets = Sheets(title, paper, lang=lang)
     per_page = COLUMNS * ROWS
-    for first in sheets.each(range(0, len(faces), per_page)):
+    for first, back in sheets.each(product(range(0, len(faces), per_page), (False, True))):
         sheets.ruler(sheets.width / 2 - 50, FOOT_MM)
-        for slot, face in enumerate(faces[first : first + per_page]):
-            _draw_face(sheets, face, title, *sheets.slot(slot, (COLUMNS, ROWS), CARD_MM))
+        for n, face in enumerate(faces[first : first + per_page]):
+            slot = n - 2 * (n % COLUMNS) + COLUMNS - 1 if back else n
+            draw = _draw_back if back else _draw_face
+            draw(sheets, face, title, *sheets.slot(slot, (COLUMNS, ROWS), CARD_MM))
     return sheets.pdf()
+
+
+def _draw_back(sheets: Sheets, face: Face, game: str, x: float, y: float) -> None:
+    """The back of any card of the game, without what a printer's slip would show."""
+    sheets.paint([box(x - 1, y - 1, CARD_MM[0] + 2, CARD_MM[1] + 2, INK)])
+    sheets.paint([Patch(symbols()["back"], WHITE)], x + (CARD_MM[0] - SYMBOL_MM) / 2, y + CARD_MM[1] / 2)
+    sheets.text(x + CARD_MM[0] / 2, y + CARD_MM[1] / 3, game, 4.2, WHITE, centred=True)
 
 
 def _draw_face(sheets: Sheets, face: Face, game: str, x: float, y: float) -> None:
@@ -49,24 +62,12 @@ def _draw_face(sheets: Sheets, face: Face, game: str, x: float, y: float) -> Non
     sheets.text(middle, y + height - 7.2, game, 3.4, WHITE, centred=True)
     sheets.text(middle, y + height - 25, face.title, 12 if len(face.title) < 4 else 6, BLACK, centred=True)
     sheets.text(middle, y + height - 33, face.caption, 3.6, BLACK, centred=True)
-    if face.site:
-        _draw_city(sheets, face.site, middle, y + 38)
+    sheets.paint([Patch(symbols()[face.symbol], face.color)], middle - SYMBOL_MM / 2, y + SYMBOL_Y_MM)
     for step in range(1, face.steps + 1):
         level = y + BASE_MARK_MM * face.base + step * STEP_MM
         sheets.line(x, level, x + 6, level, 0.5, BLACK)
         sheets.text(x + 2, level + 1, str(step), 3, BLACK)
     sheets.paint(marker_patches(face.marker, middle, y + MARKER_FOOT_MM + MARKER_MM / 2, MARKER_MM, DICTIONARY))
-
-
-def _draw_city(sheets: Sheets, site: int, x: float, y: float) -> None:
-    """Nine squares around (x, y), one of them red."""
-    side = 5.5
-    for n in range(9):
-        row, column = divmod(n, 3)
-        fill = RED if n + 1 == site else WHITE
-        left, low = x + (column - 1.5) * side, y + (0.5 - row) * side
-        sheets.paint([box(left, low, side, side, fill)])
-        sheets.frame(left, low, side, side, 0.2, BLACK)
 
 
 def plans_pdf(paper: str = "a4", lang: str = "en") -> bytes:

@@ -48,7 +48,7 @@ def _sheets(name: str, file: str, *, both_sides: bool = False) -> Callable[[Call
                     raise RefereeError(f"{path} is there and holds something else: -o another name, or --force")
                 path.write_bytes(data)
             pages = data.count(b"/Type /Page\n")
-            sheets = f" on {pages // 2} sheets, both sides" if both_sides else ""
+            sheets = f" on {pages // 2} sheets, both sides" if both_sides and asked.get("name") != "plans" else ""
             how = f"{pages} page{'s' * (pages > 1)}{sheets}; print at 100 %, then measure the ruler"
             click.echo(f"{path}: {how if pages else '1 page; open it in a browser and print it'}")
 
@@ -98,12 +98,12 @@ def charuco(lang: str, paper: str) -> bytes:
     return charuco_pdf(paper, lang)
 
 
-@_sheets("game", "{name}.pdf")
+@_sheets("game", "{name}.pdf", both_sides=True)
 @click.argument("name", type=click.Choice([*GAMES, "plans"]))
 @_LANG
 @_PAPER
 def game(name: str, lang: str, paper: str) -> bytes:
-    """The cards of the tower game NAME, nine to a page; or the six city plans (on A4)."""
+    """The cards of the tower game NAME, nine to a page, fronts and backs in turn; or the six city plans (on A4)."""
     if name == "plans":
         return plans_pdf(paper, lang)
     faces = game_named(name).faces(partial(translate, lang))

@@ -57,7 +57,7 @@ def explain(state: City, towers: Mapping[Site, Owners], unknown: Collection[Site
 
 
 def _face(name: str, words: Words) -> Face:
-    return Face("", f"{words('game.field.site').split(' ')[0]} {name}", RED, site=int(name))
+    return Face("", f"{words('game.field.site').split(' ')[0]} {name}", RED, f"site {name}")
 
 
 def _plan(state: rules.City, command: GameCommand) -> tuple[int, tuple[Tower, ...]] | None:

@@ -45,8 +45,8 @@ OPEN_CARDS = OpenCards(lying, candidates, open_after)
 
 def _face(name: str, words: Words) -> Face:
     if name in rules.NUMBERS:
-        return Face(name, "", COLORS[min(int(name), rules.SUM - int(name)) - 1])
-    return Face(words(f"game.card.{name}"), "", GREY)
+        return Face(name, "", COLORS[min(int(name), rules.SUM - int(name)) - 1], f"number {name}")
+    return Face(words(f"game.card.{name}"), "", GREY, name)
 
 
 GAME: Game[rules.Nine] = Game(

@@ -46,10 +46,11 @@ OPEN_CARDS = OpenCards(lying, candidates, open_after)
 def _face(name: str, words: Words) -> Face:
     if ":" in name:
         kind = rules.kind_of(name)
-        return Face(str(rules.price_of(name)), words(f"game.page.kind.{kind}"), COLORS[kind - 1])
+        return Face(str(rules.price_of(name)), words(f"game.page.kind.{kind}"), COLORS[kind - 1], f"kind {kind}")
     if name in rules.SCORINGS:
-        return Face(name, "", GREY)
-    return Face(name[1], f"{words('game.page.currency')} {name[0]}", COLORS[rules.CURRENCIES.index(name[0])])
+        return Face(name, "", GREY, "scoring")
+    color = COLORS[rules.CURRENCIES.index(name[0])]
+    return Face(name[1], f"{words('game.page.currency')} {name[0]}", color, f"money {name[0]}")
 
 
 GAME: Game[rules.Quarters] = Game(

@@ -33,12 +33,13 @@ BASE = "base "
 def _face(name: str, words: Words) -> Face:
     kind, _, rest = name.partition(" ")
     if kind == "flag":
-        return Face(rest, kind, GREY)
+        return Face(rest, kind, GREY, kind)
     if kind == "chip":
         seat, _, value = rest.partition("/")
-        return Face(value, f"{kind} {int(seat) + 1}", COLORS[int(seat)])
+        return Face(value, f"{kind} {int(seat) + 1}", COLORS[int(seat)], kind)
     style, caption = (rest, "game.page.base") if rest else (name, "game.page.tower")
-    return Face(style, words(caption), COLORS[rules.STYLES.index(style)], steps=3, base=bool(rest))
+    color = COLORS[rules.STYLES.index(style)]
+    return Face(style, words(caption), color, f"style {style}", steps=3, base=bool(rest))
 
 
 GAME: Game[rules.Bets] = Game(

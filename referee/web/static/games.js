@@ -23,7 +23,8 @@
     const unfolded = [...old.querySelectorAll("details[open] > summary")].map((el) => el.textContent);
     const turn = !old.dataset.turn && fresh.dataset.turn;
     old.replaceWith(document.adoptNode(fresh));
-    for (const el of fresh.querySelectorAll("details > summary")) el.parentElement.open ||= unfolded.includes(el.textContent);
+    const board = document.body.classList.contains("page-game"); // there the latest scoring alone stands open
+    for (const el of fresh.querySelectorAll("details > summary")) el.parentElement.open ||= !board && unfolded.includes(el.textContent);
     document.dispatchEvent(new Event("table"));
     document.title = (fresh.dataset.turn ? "● " : "") + document.title.replace(/^● /, "");
     if (turn && bell && !muted()) call();
