@@ -134,7 +134,8 @@ def start_server(app: Flask, asked: PageOptions) -> Server:
 
 @contextmanager
 def page_server(app: Flask, asked: PageOptions) -> Iterator[Server]:
-    """The pages as ``start_server``, while the context lasts; under TLS cookies travel encrypted only.
+    """The pages as ``start_server``, while the context lasts; under TLS cookies travel encrypted only. The app is told
+    the address that other machines find them at.
 
     Raises DeviceLost when the port is taken or the certificate is none.
     """
@@ -148,6 +149,7 @@ def page_server(app: Flask, asked: PageOptions) -> Iterator[Server]:
         what = f"--tls: {error.filename or asked.tls}" if gone else f"port {asked.port} of {asked.host}"
         raise DeviceLost(f"pages: {what} cannot be used ({error.strerror})") from None
     with closing(server):
+        app.extensions["referee.address"] = reachable(server.url, asked.host)
         yield server
 
 
@@ -197,7 +199,7 @@ def dashboard(
         return
     app = create_app(session, pin_for(asked, "referee's", Path(session.data_dir)), asked.host, choices=choices)
     with page_server(app, asked) as server:
-        address = app.extensions["referee.address"] = reachable(server.url, asked.host)
+        address = app.extensions["referee.address"]
         more = f"   {first}: {server.url}{first}" if first else ""
         click.echo(f"board: {server.url}   console: {server.url}referee{more}")
         if not asked.no_browser:

@@ -9,7 +9,7 @@ from referee.commands.match import JOURNAL, BadArgument, write_output
 from referee.session.director import Director, tournaments
 from referee.tournament.evolve import fold
 from referee.tournament.plan import remaining_s, time_plan
-from referee.tournament.standings import RULES, StandingsRow, standings
+from referee.tournament.standings import RULES, standings
 from referee.tournament.state import Fixture, Tournament
 from referee.web.hall.export import to_json, to_trf
 from referee.web.i18n.texts import translate
@@ -54,16 +54,13 @@ def table_text(state: Tournament) -> str:
     width = max((len(e.name) for e in state.entrants), default=4)
     mark = "  SIMULATED" if state.simulated else ""
     rows = [f"{state.name}: {translate(LANG, f'hall.format.{state.options.format}')}, {state.phase}{mark}", ""]
-    rows += [_line(row, width, state.options.format) for row in standings(state)]
+    for row in standings(state):
+        place = f"{row.place:>3}." if row.place else "left"
+        swiss = f"{row.match_points:>3} points  Buchholz {row.buchholz:>3}  "
+        made = swiss if state.options.format == "swiss" else f"place in group {row.group_place or '-'}  "
+        rows.append(f"{place} {row.name:<{width}}  {made}{row.cards:>4} card points")
     ties = "; ".join(translate(LANG, f"tie.{rule}") for rule in RULES[state.options.format])
     return "\n".join([*rows, "", f"places by {ties}"])
-
-
-def _line(row: StandingsRow, width: int, form: str) -> str:
-    place = f"{row.place:>3}." if row.place else "left"
-    swiss = f"{row.match_points:>3} points  Buchholz {row.buchholz:>3}  "
-    group = f"place in group {row.group_place or '-'}  "
-    return f"{place} {row.name:<{width}}  {swiss if form == 'swiss' else group}{row.cards:>4} card points"
 
 
 def game_text(state: Tournament, game: Fixture) -> str:

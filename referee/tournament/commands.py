@@ -10,6 +10,7 @@ that an old record never depends on today's way to choose.
 
 from collections.abc import Sequence
 from dataclasses import asdict, field, replace
+from typing import ClassVar
 
 from cards.sentences import sentence
 from referee import core
@@ -42,7 +43,9 @@ TournamentBatch = EventBatch[Tournament]
 
 
 class TournamentCommand(Command):
-    """Base of what may be asked of a tournament."""
+    """Base of what may be asked of a tournament, by most until it is finished."""
+
+    PHASES: ClassVar[tuple[str, ...]] = OPEN_STAGES
 
     def carry_out(self, batch: TournamentBatch) -> None:
         """Add the events that it leads to. Raises IllegalCommand with the reason."""
@@ -93,7 +96,6 @@ class Enter(TournamentCommand):
     player: Needed
     strength: float = 0.0
     who: str = ""
-    PHASES = OPEN_STAGES
 
     def carry_out(self, batch: TournamentBatch) -> None:
         state = batch.state
@@ -109,7 +111,6 @@ class Leave(TournamentCommand):
     player: int
     why: Needed
     who: str = ""
-    PHASES = OPEN_STAGES
 
     def carry_out(self, batch: TournamentBatch) -> None:
         entrant = _entrant(batch.state, self.player)
@@ -127,13 +128,13 @@ class SitOut(TournamentCommand):
 
     player: int
     who: str = ""
-    PHASES = OPEN_STAGES
 
     def carry_out(self, batch: TournamentBatch) -> None:
         state, entrant = batch.state, _entrant(batch.state, self.player)
         refuse_if(not entrant.present, "tour.gone", player=entrant.name)
+        once = [g for g in state.games if self.player in g.players and g.result and g.result.by == "requested"]
         over = state.stage != "swiss" or 0 < state.rounds <= state.round
-        refuse_if(over or entrant.sits_out > 0, "tour.sits_out", player=entrant.name)
+        refuse_if(over or once or self.player in state.away, "tour.sits_out", player=entrant.name)
         batch.add("bye_requested", player=self.player, round=state.round + 1)
 
 
@@ -142,7 +143,6 @@ class Return(TournamentCommand):
 
     player: int
     who: str = ""
-    PHASES = OPEN_STAGES
 
     def carry_out(self, batch: TournamentBatch) -> None:
         entrant = _entrant(batch.state, self.player)
@@ -171,7 +171,6 @@ class OpenTable(TournamentCommand):
 
     table: Needed
     who: str = ""
-    PHASES = OPEN_STAGES
 
     def carry_out(self, batch: TournamentBatch) -> None:
         batch.add("table_opened", table=_free_table(batch.state.tables, self.table))
@@ -183,7 +182,6 @@ class CloseTable(TournamentCommand):
     table: str
     why: Needed
     who: str = ""
-    PHASES = OPEN_STAGES
 
     def carry_out(self, batch: TournamentBatch) -> None:
         refuse_if(self.table not in batch.state.tables, "tour.no_table", table=self.table)

@@ -44,11 +44,6 @@ def _entrant(state: Tournament, number: int, **changed: Any) -> Tournament:
     return replace(state, entrants=tuple(row))
 
 
-def _returned(state: Tournament, data: Data, event: Event) -> Tournament:
-    asked = state.entrants[data["player"]].sits_out
-    return _entrant(state, data["player"], gone="", sits_out=asked if asked <= state.round else 0)
-
-
 def _paired(state: Tournament, data: Data, event: Event) -> Tournament:
     games = tuple(fixture_from_json(row) for row in data["games"])
     return replace(state, games=(*state.games, *games), round=data["round"], rounds=data["rounds"])
@@ -60,18 +55,17 @@ def _game(state: Tournament, number: int, **changed: Any) -> Tournament:
 
 
 def _waits(state: Tournament, data: Data, event: Event) -> Tournament:
-    def again(game: Fixture) -> Fixture:
-        void = (*game.void, game.match_id) if game.match_id else game.void
-        return Fixture(game.number, game.round, game.stage, game.players, game.label, void=void)
-
-    return replace(state, games=tuple(again(g) if g.number == data["game"] else g for g in state.games))
+    game = state.games[data["game"] - 1]
+    void = (*game.void, game.match_id) if game.match_id else game.void
+    again = Fixture(game.number, game.round, game.stage, game.players, game.label, void=void)
+    return replace(state, games=(*state.games[: game.number - 1], again, *state.games[game.number :]))
 
 
 KINDS: Mapping[str, core.Change[Tournament]] = {
     "tournament_created": _created,
     "entrant_joined": lambda s, d, e: replace(s, entrants=(*s.entrants, Entrant(**d))),
     "entrant_left": lambda s, d, e: _entrant(s, d["player"], gone=d["why"]),
-    "entrant_returned": _returned,
+    "entrant_returned": lambda s, d, e: _entrant(s, d["player"], gone="", sits_out=0),
     "bye_requested": lambda s, d, e: _entrant(s, d["player"], sits_out=d["round"]),
     "entrant_renamed": lambda s, d, e: _entrant(s, d["player"], name=d["name"]),
     "table_opened": lambda s, d, e: replace(s, tables=(*s.tables, d["table"])),

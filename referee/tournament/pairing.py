@@ -139,9 +139,7 @@ def split_into_groups(order: Sequence[int], size: int) -> tuple[tuple[int, ...],
 
     Where a group would have one player alone, groups are one larger instead.
     """
-    count = max(1, -(-len(order) // size))
-    while count > 1 and len(order) // count < 2:
-        count -= 1
+    count = max(1, min(-(-len(order) // size), len(order) // 2))
     dealt: list[list[int]] = [[] for _ in range(count)]
     for n, player in enumerate(order):
         lap, at = divmod(n, count)
@@ -171,10 +169,7 @@ def knockout(order: Sequence[int], group_of: Mapping[int, int]) -> tuple[Pair, .
 
 def knockout_size(wanted: int, players: int) -> int:
     """The largest power of two that is no more than ``wanted`` and than the number of players; at least 2."""
-    size = 2
-    while 2 * size <= min(wanted, players):
-        size *= 2
-    return size
+    return max(2, 1 << (min(wanted, players).bit_length() - 1))
 
 
 def swiss_rounds(players: int) -> int:

@@ -17,10 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from referee.tournament.state import SHARED, Fixture, Tournament
-
-NO_PLACE = 1 << 20
-"""The place in a group of who has none."""
+from referee.tournament.state import MOST_ENTRANTS, SHARED, Fixture, Tournament
 
 
 @dataclass(frozen=True)
@@ -112,7 +109,7 @@ def _ranked(state: Tournament, rules: Sequence[str]) -> list[StandingsRow]:
 
     def worth(row: StandingsRow) -> list[Any]:
         known = vars(row) | {"lot": lots[row.player], "strength": state.entrants[row.player].strength}
-        return [known[rule] if rule != "group_place" else -(row.group_place or NO_PLACE) for rule in rules]
+        return [known[rule] if rule != "group_place" else -(row.group_place or MOST_ENTRANTS) for rule in rules]
 
     rows = [_row(state, n, made[n], opponents[n]) for n in range(len(state.entrants))]
     here = sorted((rows[n] for n in state.present), key=worth, reverse=True)

@@ -22,18 +22,19 @@ from referee.journal.side_tables import PeopleStore, Presence, TableHeartbeat
 from referee.match.commands import OpenReview
 from referee.session.people import People
 from referee.tournament.standings import standings
+from referee.web.hall import views
 from referee.web.hall.app import create_hall_app
 from referee.web.i18n.texts import translate
 from referee.web.server import serve
 
-PAGES = ("/", "/tables", "/tables/T1", "/standings", "/referee", "/people", "/people/P1")
+PAGES = ("/", "/tables", "/tables/T1", "/standings", "/pairings", "/referee", "/people", "/people/P1")
 
 
 class Shown:
     """A hall in the middle of a tournament, its pages, and a visitor."""
 
-    def __init__(self, folder, pin=None, players=7, **options):
-        self.hall = Hall(str(folder / "journal.db"), tables=2)
+    def __init__(self, folder, pin=None, players=7, tables=2, **options):
+        self.hall = Hall(str(folder / "journal.db"), tables=tables)
         self.store = PeopleStore(self.hall.store)
         self.people = People(self.store, self.hall.clock)
         self.presence = self.hall.director._presence = Presence(self.hall.store)
@@ -70,7 +71,7 @@ def shown(tmp_path):
 
 
 def test_every_page_is_there_in_both_languages(shown):
-    for path in PAGES:
+    for path in (*PAGES, "/overlay", "/results"):
         for lang in ("en", "de"):
             answer = shown.get(f"{path}?lang={lang}")
             text = answer.get_data(as_text=True)
@@ -79,10 +80,21 @@ def test_every_page_is_there_in_both_languages(shown):
 
 def test_the_hall_says_who_is_called_where_and_who_is_next(shown):
     shown.hall.director.step()
-    text = shown.get("/").get_data(as_text=True)
+    pages = [shown.get(path).get_data(as_text=True) for path in ("/", "/overlay", "/pairings")]
+    words = [" ".join(re.sub("<[^>]*>", " ", page).split()) for page in pages]
     for table in ("T1", "T2"):
-        game = shown.hall.director.state.at_table(table)
-        assert f'{table}</span> <span class="who">{" – ".join(shown.hall.director.state.named(game))}' in text
+        called = views.calls(shown.hall.director)["now"][int(table[1]) - 1]
+        score = shown.hall.director.table(table).match.scores
+        live = " – ".join(f"{name} {score[name]}" for name in called.names)
+        assert f"{table} {live}" in words[0] and f"{table} {live}" in words[1]
+        assert words[2].count(f"{table} {' – '.join(called.names)}") == 2, "in the list, and on a sheet of its own"
+
+
+def test_phones_find_the_board_by_its_qr_code(shown):
+    assert shown.get("/media/qr.svg").status_code == 404 and "qr.svg" not in shown.get("/").get_data(as_text=True)
+    shown.app.extensions["referee.address"] = "http://192.168.1.20:8100/"
+    assert shown.get("/media/qr.svg").mimetype == "image/svg+xml"
+    assert "qr.svg" in shown.get("/").get_data(as_text=True)
 
 
 def test_when_all_is_over_the_hall_says_who_has_won_and_calls_nobody(shown):
@@ -130,8 +142,7 @@ def test_pages_are_live(shown):
     first = shown.get("/snapshot?page=hall").get_json()
     shown.steps(60)
     assert shown.get("/snapshot?page=table/T1").status_code == 200
-    fresh = shown.app.extensions["referee.streams"]
-    assert fresh.feed("hall.en").render() != first["parts"]
+    assert shown.get("/snapshot?page=hall").get_json()["parts"] != first["parts"]
 
 
 @pytest.mark.parametrize("path", ["/tables/T9", "/snapshot?page=x", "/snapshot?page=table/T9", "/events?page=no"])
@@ -210,7 +221,10 @@ def test_people_are_renamed_coloured_pictured_merged_and_deleted(shown):
 def test_a_visitor_without_the_pin_sees_the_board_and_no_more(tmp_path):
     made = Shown(tmp_path, pin="314159")
     try:
-        for path in ("/", "/tables/T1", "/standings", "/export.json", "/export.trf", "/snapshot?page=hall"):
+        for path in ("/", "/tables/T1", "/standings", "/export.json", "/export.trf", "/overlay", "/pairings"):
+            assert made.get(path).status_code == 200, path
+        made.app.extensions["referee.address"] = "http://192.168.1.20:8100/"
+        for path in ("/media/qr.svg", "/snapshot?page=overlay", "/snapshot?page=hall"):
             assert made.get(path).status_code == 200, path
         for path in ("/tables", "/referee", "/people", "/people/P1", "/people/P1/picture.jpg", "/snapshot?page=tables"):
             assert made.get(path).status_code == 401, path
@@ -242,6 +256,38 @@ def test_the_seed_of_the_lots_is_told_when_the_tournament_is_over(shown):
     while shown.hall.director.state.phase != "finished":
         shown.steps(9)
     assert told() == "1"
+
+
+LETTERS = "parseFloat(getComputedStyle(document.querySelector('.lines td')).fontSize)"
+FILLED = "document.querySelector('.lines').getBoundingClientRect().bottom / innerHeight"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("players", "letters", "pages"), [(8, 40, ""), (44, 30, "1/3")])
+def test_the_board_fills_a_projector_and_turns_pages_where_players_are_many(tmp_path, browser, players, letters, pages):
+    made = Shown(tmp_path, players=players)
+    made.hall.director.step()
+    with closing(serve(made.app, "127.0.0.1", 0)) as server:
+        page = browser.new_context(viewport=PROJECTOR, locale="en-GB", reduced_motion="reduce").new_page()
+        page.clock.install(time=0)
+        page.goto(server.url + "?kiosk")
+        assert page.evaluate(LETTERS) >= letters and page.evaluate(FILLED) > 0.95
+        expect(page.locator(".lines .page")).to_have_text(pages)
+        rows = page.locator(".lines tbody tr:visible")
+        assert rows.count() == (players if not pages else 15) and page.locator(".kiosk .top").is_hidden()
+        if pages:
+            first = rows.first.inner_text()
+            page.clock.fast_forward(9_000)
+            expect(page.locator(".lines .page")).to_have_text("2/3")
+            assert rows.first.inner_text() != first
+        page.goto(server.url + "standings")
+        page.get_by_label("Find me").fill("éli")
+        expect(page.locator("tbody tr:visible").first).to_contain_text("Eli")
+        assert {"Eli" in text for text in page.locator("tbody tr:visible").all_inner_texts()} == {True}
+        page.goto(server.url)
+        expect(page.locator(".lines .me").first).to_contain_text("Eli")
+        page.context.close()
+    made.close()
 
 
 @pytest.mark.slow

@@ -4,16 +4,17 @@ The hall's board, the standings and every table's board are open to all; the lis
 organisers' page and people's records are for who has the PIN (``referee.web.security``).
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import flask
 from flask.typing import ResponseReturnValue
 
+from referee.match.schedule import pairings as schedule_pairings
 from referee.session.director import Director
 from referee.session.people import People
-from referee.tournament.standings import RULES
+from referee.tournament.standings import RULES, standings
 from referee.web import security
 from referee.web.base_app import TablelessSession, base_app
 from referee.web.hall import views
@@ -23,6 +24,7 @@ from referee.web.hall.people import people_pages
 from referee.web.i18n.texts import catalogue, translate
 from referee.web.live import add_feeds
 from referee.web.pages import login
+from referee.web.pages.evening import add_qr, spectators_address
 from referee.web.security import public
 from referee.web.streaming.fragments import rendered
 from referee.web.streaming.streams import Parts
@@ -34,10 +36,11 @@ PAGES = (
     ("/people", "hall.nav.people"),
     ("/referee", "hall.nav.organiser"),
 )
-FEEDS: Mapping[str, tuple[str, ...]] = {"hall": ("head", "calls", "lines"), "tables": ("head", "tables")}
+FEEDS = {"hall": ("head", "calls", "lines"), "tables": ("head", "tables"), "overlay": ("bar",)}
 """Page -> its parts, each a template ``parts/hall_<part>.html``."""
 
-PUBLIC_FEEDS = frozenset({"hall"})
+EXPORTS, MIMETYPES = {"json": to_json, "trf": to_trf}, {"json": "application/json", "trf": "text/plain"}
+PUBLIC_FEEDS = frozenset({"hall", "overlay"})
 TABLE_FEED = "table/"
 """How the feeds of single tables' boards begin."""
 
@@ -51,7 +54,7 @@ def create_hall_app(
     """
     session = TablelessSession(Path(data_dir), director.clock, director.state.simulated, director.notifier)
     app = base_app(session, pin, host, role="organisers")
-    app.context_processor(lambda: {"nav_pages": PAGES, "rules": RULES})
+    app.context_processor(lambda: {"nav_pages": PAGES, "rules": RULES, "head": views.head(director)})
     app.jinja_env.globals["known"] = lambda lang, name: name in catalogue(lang)
     for part in (login.blueprint(session), _board(director), console_pages(director, people)):
         app.register_blueprint(part)
@@ -70,7 +73,7 @@ def parts_of(director: Director, environment: Any, page: str, lang: str) -> Part
         if page == "tables":
             values["tables"] = [views.table_row(director, table) for table in director.tables()]
         else:
-            values |= {"calls": views.calls(director), "lines": views.lines(director, views.HALL_LINES)}
+            values |= {"calls": views.calls(director), "lines": standings(director.state)}
         return rendered(environment, lang, "hall", FEEDS[page], values)
 
 
@@ -90,42 +93,54 @@ def _board(director: Director) -> flask.Blueprint:
         return f"{page}.{lang}", lambda: parts_of(director, environment, page, lang)
 
     add_feeds(pages, asked)
+    add_qr(pages)
 
     @pages.get("/")
     @public
     def board() -> str:
-        kiosk = "kiosk" in flask.request.args
-        return flask.render_template("hall_board.html", parts=parts("hall"), head=views.head(director), kiosk=kiosk)
+        values = {"kiosk": "kiosk" in flask.request.args, "address": spectators_address()}
+        return flask.render_template("hall_board.html", parts=parts("hall"), **values)
+
+    @pages.get("/overlay")
+    @public
+    def overlay() -> str:
+        return flask.render_template("overlay.html", parts=parts("overlay"), swapped=False)
 
     @pages.get("/tables")
     def tables() -> str:
-        return flask.render_template("hall_tables.html", parts=parts("tables"), head=views.head(director))
+        return flask.render_template("hall_tables.html", parts=parts("tables"))
 
     @pages.get("/tables/<path:name>")
     @public
     def one(name: str) -> str:
         if director.table(name) is None:
             flask.abort(404, translate(flask.g.lang, "hall.no_table", table=name[:60]))
-        return flask.render_template(
-            "hall_one.html", parts=parts(TABLE_FEED + name), name=name, head=views.head(director)
-        )
+        return flask.render_template("hall_one.html", parts=parts(TABLE_FEED + name), name=name)
+
+    _add_papers(pages, director)
+    return pages
+
+
+def _add_papers(pages: flask.Blueprint, director: Director) -> None:
+    """What one reads at leisure, prints or takes away."""
+
+    @pages.get("/pairings")
+    @public
+    def pairings() -> str:
+        values = {"rounds": views.round_results(director), "schedule": schedule_pairings}
+        return flask.render_template("hall_pairings.html", **values)
 
     @pages.get("/standings")
+    @pages.get("/results")
     @public
-    def standings() -> str:
-        values = {"lines": views.lines(director), "rounds": views.round_results(director)}
-        return flask.render_template("hall_standings.html", head=views.head(director), **values)
+    def table() -> str:
+        values = {"lines": standings(director.state), "rounds": views.round_results(director)}
+        return flask.render_template("hall_standings.html", **values)
 
-    @pages.get("/export.json")
-    @pages.get("/export.trf")
+    @pages.get("/export.<kind>")
     @public
-    def export() -> ResponseReturnValue:
-        if not director.id:
+    def export(kind: str) -> ResponseReturnValue:
+        if not director.id or kind not in EXPORTS:
             flask.abort(404, translate(flask.g.lang, "hall.none"))
-        made, kind, ending = (to_json, "application/json", "json")
-        if flask.request.path.endswith("trf"):
-            made, kind, ending = (to_trf, "text/plain", "trf")
-        headers = {"Content-Disposition": f'attachment; filename="{director.id}.{ending}"'}
-        return flask.Response(made(director.state), mimetype=kind, headers=headers)
-
-    return pages
+        headers = {"Content-Disposition": f'attachment; filename="{director.id}.{kind}"'}
+        return flask.Response(EXPORTS[kind](director.state), mimetype=MIMETYPES[kind], headers=headers)

@@ -39,7 +39,6 @@ def console_pages(director: Director, people: People) -> flask.Blueprint:
 
     def page(fault: str = "") -> tuple[str, int]:
         values = {
-            "head": views.head(director),
             "state": director.state,
             "rounds": views.round_results(director),
             "fault": fault,

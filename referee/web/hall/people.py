@@ -41,14 +41,6 @@ def people_pages(director: Director, people: People) -> flask.Blueprint:
         }
         return flask.render_template("hall_person.html", **values), 409 if fault else 200
 
-    _reading(pages, people, listed, page)
-    _changing(pages, people, listed, page)
-    return pages
-
-
-def _reading(pages: flask.Blueprint, people: People, listed: Listed, page: Page) -> None:
-    """What there is to see."""
-
     @pages.get("/people")
     def everybody() -> ResponseReturnValue:
         return listed("")
@@ -63,6 +55,9 @@ def _reading(pages: flask.Blueprint, people: People, listed: Listed, page: Page)
         if jpeg is None:
             flask.abort(404)
         return flask.Response(jpeg, mimetype="image/jpeg", headers={"Cache-Control": "no-cache"})
+
+    _changing(pages, people, listed, page)
+    return pages
 
 
 def _changing(pages: flask.Blueprint, people: People, listed: Listed, page: Page) -> None:

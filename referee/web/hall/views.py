@@ -1,17 +1,14 @@
 """From the director to what the hall's pages show: values, nothing drawn."""
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from referee.match.state import public_match
 from referee.session.director import Director, TableNow
 from referee.tournament.plan import remaining_s, time_plan
-from referee.tournament.standings import StandingsRow, standings
 from referee.tournament.state import Fixture, Tournament
 from referee.web import views
-
-HALL_LINES = 16
-"""So many lines of the table fit on a projector."""
 
 LATEST = 6
 """So many of a table's last duels its board shows."""
@@ -19,7 +16,8 @@ LATEST = 6
 
 @dataclass(frozen=True)
 class Call:
-    """A game as the hall calls it: ``minutes`` until it begins, None for one that is called or played."""
+    """A game as the hall calls it: ``minutes`` until it begins, None for one that is called or played; ``scores`` so
+    far of those who play it, empty before."""
 
     number: int
     round: int
@@ -29,6 +27,7 @@ class Call:
     phase: str
     names: tuple[str, ...]
     minutes: int | None = None
+    scores: Mapping[str, int] = field(default_factory=dict)
 
 
 def minutes(seconds: float) -> int:
@@ -46,13 +45,20 @@ def call(state: Tournament, game: Fixture, table: str = "", begins_s: float | No
 def calls(director: Director) -> dict[str, tuple[Call, ...]]:
     """``now``: who is called and plays, by table; ``next``: who is next at each table; ``later``: all others."""
     state, passed = director.state, director.passed_s()
-    here = [call(state, g) for t in state.tables if (g := state.at_table(t))]
+    here = [_with_scores(director, call(state, g)) for t in state.tables if (g := state.at_table(t))]
     slots = time_plan(state, passed)
     first = {slot.table: slot for slot in reversed(slots)}
     waiting = {slot.game: call(state, state.games[slot.game - 1], slot.table, slot.begins_s) for slot in slots}
     following = [waiting[first[t].game] for t in state.tables if t in first]
     later = [c for c in waiting.values() if c not in following]
     return {"now": tuple(here), "next": tuple(following), "later": tuple(later)}
+
+
+def _with_scores(director: Director, called: Call) -> Call:
+    table = director.table(called.table)
+    if called.phase != "playing" or table is None or not table.match.match_id:
+        return called
+    return replace(called, scores=dict(table_row(director, table)["players"]))
 
 
 def head(director: Director) -> dict[str, Any]:
@@ -118,11 +124,6 @@ def one_table(director: Director, table: TableNow) -> dict[str, Any]:
         "latest": latest[: -LATEST - 1 : -1],
         "decision": views.decision(match["duel"]),
     }
-
-
-def lines(director: Director, most: int | None = None) -> tuple[StandingsRow, ...]:
-    """The table of the tournament."""
-    return standings(director.state)[:most]
 
 
 def round_results(director: Director) -> list[dict[str, Any]]:

@@ -43,6 +43,13 @@ def blueprint(session: Session) -> flask.Blueprint:
         session.touch()
         return flask.jsonify(seconds=seconds)
 
+    add_qr(pages)
+    return pages
+
+
+def add_qr(pages: flask.Blueprint) -> None:
+    """The spectators' address as a QR code."""
+
     @pages.get("/media/qr.svg")
     @public
     def code() -> flask.Response:
@@ -50,8 +57,6 @@ def blueprint(session: Session) -> flask.Blueprint:
         if address is None:
             flask.abort(404, "the board is not on the network")
         return flask.Response(qr_svg(address), mimetype="image/svg+xml", headers={"Cache-Control": "no-cache"})
-
-    return pages
 
 
 def spectators_address() -> str | None:
