@@ -103,10 +103,10 @@ def show(asked: ShowOptions) -> None:
         scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="referee-")))
         place, mirror = _brought(asked.archive, scratch / "attempts")
         app = create_archive_app(place, scratch, pin_for(asked, "referee's", scratch), asked.host, mirror)
-        server = stack.enter_context(page_server(app, asked))
-        click.echo(f"attempts: {server.url}attempts")
+        address = stack.enter_context(page_server(app, asked)) + "attempts"
+        click.echo(f"attempts: {address}")
         if not asked.no_browser:
-            webbrowser.open(f"{server.url}attempts")
+            webbrowser.open(address)
         over.wait()
 
 

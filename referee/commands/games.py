@@ -22,7 +22,7 @@ from referee.commands.options import (
     same_players,
     takes_options,
 )
-from referee.commands.serving import interrupted, locked_data_folder, open_record, page_server, pin_for, reachable
+from referee.commands.serving import interrupted, locked_data_folder, open_record, page_server, pin_for
 from referee.devices.ports import Clock, SystemClock
 from referee.errors import RefereeError
 from referee.events import Event
@@ -178,11 +178,10 @@ def pages_of(
     cannot be had."""
     pin = pin_for(asked, "referee's", folder)
     app = create_game_app(table, folder, SystemClock(), pin, asked.host, camera)
-    with page_server(app, asked) as server:
-        app.extensions["referee.address"] = reachable(server.url, asked.host)
-        click.echo(f"board: {server.url}   console: {server.url}referee (with the private links of the seats)")
+    with page_server(app, asked) as url:
+        click.echo(f"board: {url}   console: {url}referee (with the private links of the seats)")
         if not asked.no_browser:
-            webbrowser.open(server.url)
+            webbrowser.open(url)
         yield
 
 

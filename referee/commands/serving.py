@@ -133,9 +133,9 @@ def start_server(app: Flask, asked: PageOptions) -> Server:
 
 
 @contextmanager
-def page_server(app: Flask, asked: PageOptions) -> Iterator[Server]:
-    """The pages as ``start_server``, while the context lasts; under TLS cookies travel encrypted only. The app is told
-    the address that other machines find them at.
+def page_server(app: Flask, asked: PageOptions) -> Iterator[str]:
+    """The pages as ``start_server``, while the context lasts: their address, the one that others can open where they
+    can. Under TLS cookies travel encrypted only.
 
     Raises DeviceLost when the port is taken or the certificate is none.
     """
@@ -149,8 +149,8 @@ def page_server(app: Flask, asked: PageOptions) -> Iterator[Server]:
         what = f"--tls: {error.filename or asked.tls}" if gone else f"port {asked.port} of {asked.host}"
         raise DeviceLost(f"pages: {what} cannot be used ({error.strerror})") from None
     with closing(server):
-        app.extensions["referee.address"] = reachable(server.url, asked.host)
-        yield server
+        address = app.extensions["referee.address"] = reachable(server.url, asked.host)
+        yield address or server.url
 
 
 def pin_for(asked: PageOptions, whose: str, data_dir: Path) -> str | None:
@@ -198,13 +198,12 @@ def dashboard(
         yield ""
         return
     app = create_app(session, pin_for(asked, "referee's", Path(session.data_dir)), asked.host, choices=choices)
-    with page_server(app, asked) as server:
-        address = app.extensions["referee.address"]
-        more = f"   {first}: {server.url}{first}" if first else ""
-        click.echo(f"board: {server.url}   console: {server.url}referee{more}")
+    with page_server(app, asked) as url:
+        more = f"   {first}: {url}{first}" if first else ""
+        click.echo(f"board: {url}   console: {url}referee{more}")
         if not asked.no_browser:
-            webbrowser.open(server.url + first)
-        yield address or ""
+            webbrowser.open(url + first)
+        yield app.extensions["referee.address"] or ""
 
 
 class Ending(threading.Event):

@@ -120,9 +120,9 @@ def run_(asked: HallOptions) -> None:
 def hall_pages(director: Director, people: People, asked: PageOptions, data_dir: Path) -> Iterator[str]:
     """The hall's pages, served while the context lasts: their address."""
     app = create_hall_app(director, people, data_dir, pin_for(asked, "organisers'", data_dir), asked.host)
-    with page_server(app, asked) as server:
-        click.echo(f"hall: {server.url}   tables: {server.url}tables   organiser: {server.url}referee")
-        yield server.url
+    with page_server(app, asked) as url:
+        click.echo(f"hall: {url}   tables: {url}tables   organiser: {url}referee")
+        yield url
 
 
 METAVARS = {"player": "NAME", "name": "NEW"}

@@ -8,9 +8,11 @@ import json
 import os
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
+from flask import Flask
 
 from referee.cli import cli
 from referee.commands import serving
@@ -53,6 +55,15 @@ class Line:
 def test_phones_are_sent_where_they_can_reach_the_board(monkeypatch, url, host, own, address):
     monkeypatch.setattr(serving.socket, "socket", lambda *_: Line(own))
     assert serving.reachable(url, host) == address
+
+
+@pytest.mark.parametrize(("host", "told"), [("0.0.0.0", "10.0.0.7"), ("127.0.0.1", "127.0.0.1")])
+def test_the_address_that_is_told_is_one_that_others_can_open(monkeypatch, host, told):
+    monkeypatch.setattr(serving.socket, "socket", lambda *_: Line("10.0.0.7"))
+    served = SimpleNamespace(url="http://127.0.0.1:8000/", close=lambda: None)
+    monkeypatch.setattr(serving, "serve", lambda *_: served)
+    with serving.page_server(Flask("test"), SimpleNamespace(host=host, port=8000, tls=None)) as url:
+        assert url == f"http://{told}:8000/"
 
 
 ENDED_BY_ANOTHER_THREAD = """
