@@ -49,6 +49,16 @@ def test_the_public_does_not_see_the_card_before_the_go_and_the_referee_sees_its
     assert f"/media/card/{card}" not in shown(console, session, app)
 
 
+@pytest.mark.parametrize("mode", ["experts", "all"])
+def test_what_a_hidden_card_is_worth_is_shown_where_its_pile_tells(app, session, mode):
+    session.create_match(PLAYERS, mode)
+    told = [shown(board, session, app)]
+    session.command(DrawCard())
+    session.command(Ready())
+    told.append(shown(board, session, app))
+    assert ['Value <span class="value">2</span>' in text for text in told] == [mode == "experts"] * 2
+
+
 @pytest.mark.parametrize("phase", ["card_drawn", "ready"])
 def test_the_api_hides_the_card_too(app, session, phase):
     session.create_match(PLAYERS)

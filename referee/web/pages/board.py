@@ -6,7 +6,8 @@ from typing import Any
 import flask
 
 from cards.scene import bounds
-from referee.match.state import public_match
+from referee.match.piles import pile_for, values_of
+from referee.match.state import MatchState, public_match
 from referee.session.session import Session
 from referee.web import board_views, views
 from referee.web.board_views import Say
@@ -30,6 +31,7 @@ def _values(session: Session, t: Say) -> dict[str, Any]:
         "announcement": board_views.announcement(match, decision, t),
         "round_scores": board_views.round_scores(match),
         "up_next": board_views.up_next(match),
+        "worth": _known_value(session.state),
         "moments": board_views.moments(match),
         "pace": board_views.pace(match),
         "closest": board_views.closest_stop(match),
@@ -51,6 +53,12 @@ def _values(session: Session, t: Say) -> dict[str, Any]:
         "frozen": session.picture("stop") is not None,
         "replay": replay.address(session, match["duel"]),
     }
+
+
+def _known_value(state: MatchState) -> int | None:
+    """What the card that nobody sees yet is worth, where everybody knows: experts' piles are of one value each."""
+    values = values_of(state.mode, pile_for(state))
+    return values[0] if len(values) == 1 else None
 
 
 def faces(session: Session, snapshot: Mapping[str, Any], match: Mapping[str, Any]) -> list[dict[str, Any]]:
