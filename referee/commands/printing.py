@@ -22,9 +22,6 @@ def print_() -> None:
     """Sheets to print at 100 %: mats, cards, colours, charuco, games. A ruler on each shows the scale."""
 
 
-_LANG = click.option(
-    "--lang", type=click.Choice(LANGUAGES), default="en", show_default=True, help="Language of the words."
-)
 _PAPER = click.option(
     "--paper", type=click.Choice(list(PAPERS)), default="a4", show_default=True, help="Paper in the printer."
 )
@@ -38,6 +35,9 @@ def _sheets(name: str, file: str, *, both_sides: bool = False) -> Callable[[Call
 
     def add(draw: Callable[..., bytes]) -> click.Command:
         @print_.command(name)
+        @click.option(
+            "--lang", type=click.Choice(LANGUAGES), default="en", show_default=True, help="Language of the words."
+        )
         @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), show_default=file)
         @click.option("--force", is_flag=True, help="Replace a file that holds something else.")
         @wraps(draw)
@@ -59,7 +59,6 @@ def _sheets(name: str, file: str, *, both_sides: bool = False) -> Callable[[Call
 
 @_sheets("mats", "mats.pdf")
 @click.option("--zones", default="AB", show_default=True, help="Letters A to L, one mat each.")
-@_LANG
 @_PAPER
 def mats(zones: str, lang: str, paper: str) -> bytes:
     """The players' mats. On Letter, which is too short, a mat is two halves to join."""
@@ -73,7 +72,6 @@ def mats(zones: str, lang: str, paper: str) -> bytes:
 @_sheets("cards", "cards.pdf", both_sides=True)
 @click.argument("deck", default="challenge80")
 @PIECES
-@_LANG
 @_PAPER
 def cards(deck: str, pieces: str, lang: str, paper: str) -> bytes:
     """The cards of DECK (a file, or a built-in name), four to a page, fronts and backs in turn."""
@@ -83,7 +81,6 @@ def cards(deck: str, pieces: str, lang: str, paper: str) -> bytes:
 
 @_sheets("colors", "colors.pdf")
 @PIECES
-@_LANG
 @_PAPER
 def colors(pieces: str, lang: str, paper: str) -> bytes:
     """Where to stand every piece for the colour picture, and the set's colours."""
@@ -91,7 +88,6 @@ def colors(pieces: str, lang: str, paper: str) -> bytes:
 
 
 @_sheets("charuco", "charuco.pdf")
-@_LANG
 @_PAPER
 def charuco(lang: str, paper: str) -> bytes:
     """A ChArUco board, to fit a lens with."""
@@ -100,7 +96,6 @@ def charuco(lang: str, paper: str) -> bytes:
 
 @_sheets("game", "{name}.pdf", both_sides=True)
 @click.argument("name", type=click.Choice([*GAMES, "plans"]))
-@_LANG
 @_PAPER
 def game(name: str, lang: str, paper: str) -> bytes:
     """The cards of the tower game NAME, nine to a page, fronts and backs in turn; or the six city plans (on A4)."""
@@ -111,14 +106,12 @@ def game(name: str, lang: str, paper: str) -> bytes:
 
 
 @_sheets("rules", "rules.html")
-@_LANG
 def rules(lang: str) -> bytes:
     """The rules of the duel on one page, for the browser to print."""
     return _WORDS.get_template("print_rules.html").render(tools(lang)).encode()
 
 
 @_sheets("scores", "scores.html")
-@_LANG
 def scores(lang: str) -> bytes:
     """A score sheet to fill in by hand, for the browser to print."""
     return _WORDS.get_template("print_scores.html").render(tools(lang)).encode()

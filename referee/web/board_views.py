@@ -69,8 +69,8 @@ def closest_stop(match: Match) -> dict[str, Any] | None:
         times = {duel["seats"][press["zone"]]: press["elapsed_s"] for press in presses}
         if duel["award"] and not duel["annulled"] and len(times) > 1:
             first, second = sorted(times, key=lambda name: times[name])
-            row = {"first": first, "second": second, "seconds": times[second] - times[first]}
-            found.append(row | {"number": duel["number"]})
+            apart = times[second] - times[first]
+            found.append({"first": first, "second": second, "seconds": apart, "number": duel["number"]})
     return min((row for row in found if row["seconds"] < CLOSE_S), key=lambda row: row["seconds"], default=None)
 
 
@@ -112,39 +112,27 @@ def announcement(match: Match, decision: HumanDecision | None, t: Say) -> dict[s
     file's name or '', ``say`` the words for a voice. After a correction only what it changed is said."""
     duel, phase = match["duel"], match["phase"]
     key = ".".join(str(v) for v in (match["match_id"], duel["number"], phase, duel["award"], duel["decided_by"]))
-    if match["under_review"]:
-        return {"key": key, "phase": phase, "sound": "", "say": ""}
-    return {"key": key, "phase": phase, "sound": _sound(match, decision), "say": _words(match, decision, t)}
+    sound, words = ("", "") if match["under_review"] else _heard(match, decision, t)
+    return {"key": key, "phase": phase, "sound": sound, "say": words}
 
 
-def _sound(match: Match, decision: HumanDecision | None) -> str:
-    duel = match["duel"]
-    if match["phase"] != "decided":
-        return SOUNDS.get(match["phase"], "")
-    if decision or len(duel["callers"]) != 1:
-        return "ask"
-    return "right" if duel["award"] == duel["seats"][duel["callers"][0]] else "wrong"
-
-
-def _words(match: Match, decision: HumanDecision | None, t: Say) -> str:
-    duel, phase = match["duel"], match["phase"]
-    if phase == "idle":
-        return t("say.next", a=match["seats"].get("A", ""), b=match["seats"].get("B", ""))
-    if phase == "stopped" and duel["callers"]:
-        return t("say.stop", name=" & ".join(duel["seats"][zone] for zone in duel["callers"]))
-    if phase == "void":
-        return t("say.void")
-    if phase == "finished":
-        return t("board.winner", name=match["winner"]) if match["winner"] else ""
+def _heard(match: Match, decision: HumanDecision | None, t: Say) -> tuple[str, str]:
+    """A sound's name, and the words for a voice; '' for none."""
+    duel, phase, seats = match["duel"], match["phase"], match["seats"]
+    callers = [duel["seats"][zone] for zone in duel["callers"]]
     if phase != "decided":
-        return ""
+        words = {
+            "idle": lambda: t("say.next", a=seats.get("A", ""), b=seats.get("B", "")),
+            "stopped": lambda: t("say.stop", name=" & ".join(callers)) if callers else "",
+            "void": lambda: t("say.void"),
+            "finished": lambda: t("board.winner", name=match["winner"]) if match["winner"] else "",
+        }
+        return SOUNDS.get(phase, ""), words[phase]() if phase in words else ""
     to = t("say.card_to", name=duel["award"], points=plural_text(t, "points", duel["points"]))
-    if decision:
-        return f"{t('decision.title')}: {to}"
-    if len(duel["callers"]) != 1:
-        return to
-    right = duel["award"] == duel["seats"][duel["callers"][0]]
-    return f"{t('ruling.match' if right else 'ruling.mismatch')}. {to}"
+    if decision or len(callers) != 1:
+        return "ask", f"{t('decision.title')}: {to}" if decision else to
+    right = duel["award"] == callers[0]
+    return "right" if right else "wrong", f"{t('ruling.match' if right else 'ruling.mismatch')}. {to}"
 
 
 def plural_text(t: Say, what: str, n: int) -> str:
