@@ -25,8 +25,6 @@ def print_() -> None:
 _PAPER = click.option(
     "--paper", type=click.Choice(list(PAPERS)), default="a4", show_default=True, help="Paper in the printer."
 )
-
-
 _WORDS = Environment(loader=PackageLoader("referee.web"), autoescape=True)
 
 

@@ -40,8 +40,7 @@ def translate(language: str, key: str, /, **values: object) -> str:
 
 
 def moment(language: str, at: str, key: str = "moment") -> str:
-    """When that was by this machine's clock, as the language writes it; with ``key`` "date" the day. What is no time
-    stays as it is."""
+    """When that was here, as the language writes it; with ``key`` "date" the day. What is no time stays as it is."""
     try:
         return datetime.fromisoformat(at).astimezone().strftime(translate(language, key))
     except ValueError:

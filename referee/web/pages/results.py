@@ -56,14 +56,12 @@ def blueprint(session: Session) -> flask.Blueprint:
         match = _shown(session)
         if match is None:
             flask.abort(404, "no match has been played yet")
-        name = f"{match['match_id']}.csv"
-        headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+        headers = {"Content-Disposition": f'attachment; filename="{match["match_id"]}.csv"'}
         return flask.Response(csv_of(session.state.history), mimetype="text/csv", headers=headers)
 
     @pages.get("/overlay")
     @public
     def overlay() -> str:
-        live = PAGE.for_visitor(session)
-        return flask.render_template("overlay.html", parts=live, swapped=store().now.swapped)
+        return flask.render_template("overlay.html", parts=PAGE.for_visitor(session), swapped=store().now.swapped)
 
     return pages
