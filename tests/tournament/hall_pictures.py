@@ -1,6 +1,7 @@
-"""Pictures of the hall's pages to look at: ``python tests/tournament/hall_pictures.py FOLDER [TABLES] [PLAYERS]``.
+"""Pictures of the hall's pages to look at: ``python tests/tournament/hall_pictures.py FOLDER [WHAT …]``.
 
-Each page on a projector in English and on a phone, dark, in German; what is printed, as it is on paper.
+WHAT: tables, players, format, and so many steps of play (4 12 swiss 0). Each page on a projector and on a phone, light
+in English and dark in German; what is printed, as it is on paper.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import sys
 import tempfile
 from contextlib import closing
+from itertools import product
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -32,24 +34,26 @@ PAGES = {
 }
 
 
-def main(folder: str, tables: str = "4", players: str = "12") -> None:
+def main(folder: str, tables: str = "4", players: str = "12", form: str = "swiss", steps: str = "0") -> None:
     """All of them."""
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
-    made = Shown(Path(tempfile.mkdtemp(prefix="referee-hall-")), players=int(players), tables=int(tables))
+    made = Shown(Path(tempfile.mkdtemp(prefix="referee-hall-")), players=int(players), tables=int(tables), format=form)
+    made.steps(int(steps))
     made.hall.director.step()
     made.app.extensions["referee.address"] = "http://192.168.1.20:8100/"
     with closing(serve(made.app, "127.0.0.1", 0)) as server, chromium() as browser:
-        for size, scheme, locale in ((PROJECTOR, "light", "en-GB"), (PHONE, "dark", "de-DE")):
+        for size, (scheme, locale) in product((PROJECTOR, PHONE), (("light", "en-GB"), ("dark", "de-DE"))):
+            of = f"{size['width']}-{locale[:2]}"
             context = browser.new_context(viewport=size, color_scheme=scheme, locale=locale)
             page = context.new_page()
             for name, path in PAGES.items():
                 page.goto(server.url.rstrip("/") + path)
                 page.wait_for_timeout(500)
-                page.screenshot(path=target / f"{name}-{size['width']}.png", full_page=size is PHONE)
+                page.screenshot(path=target / f"{name}-{of}.png", full_page=size is PHONE)
                 if name == "pairings":
                     page.emulate_media(media="print")
-                    page.screenshot(path=target / f"{name}-{size['width']}-print.png", full_page=True)
+                    page.screenshot(path=target / f"{name}-{of}-print.png", full_page=True)
                     page.emulate_media(media="screen")
             context.close()
     made.close()
