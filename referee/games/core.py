@@ -362,6 +362,11 @@ def hand_without(hand: Pile, cards: Iterable[str], whose: str) -> Pile:
     return tuple(rest)
 
 
+def possible(hand: Pile, kinds: Iterable[str]) -> list[str]:
+    """The cards that a hand may hold: each kind where it holds one that nobody has named."""
+    return sorted(set(kinds if UNKNOWN in hand else hand))
+
+
 def with_item(rows: tuple[Any, ...], index: int, value: object) -> tuple[Any, ...]:
     """The tuple with one place changed."""
     return (*rows[:index], value, *rows[index + 1 :])

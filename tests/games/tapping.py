@@ -13,6 +13,7 @@ import random
 import sys
 import tempfile
 import time
+from collections import Counter
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -30,13 +31,16 @@ from referee.web.server import serve
 PLAYERS = ("Ann", "Ben", "Cem", "Dia")
 LIT = "#game .tap.lit, #game .tap[data-many]:not([data-full])"
 DARK = "#game .tap[aria-disabled=true]:not([data-less])"
+GROUPS = (
+    "all => all.map(one => !!document.querySelector(`[aria-pressed=true][data-group=${one.dataset.group || 'x'}]`))"
+)
 
 
 @contextmanager
-def served(game: str, folder: Path, players=PLAYERS, seed: int = 5):
+def served(game: str, folder: Path, players=PLAYERS, seed: int = 5, mode: str = "full"):
     """The game's table, its address and its seats' addresses."""
     journal = Journal(folder / "journal.db")
-    table = GameTable.begun(journal, SystemClock(), game, GAMES[game].setup(players, {}, seed))
+    table = GameTable.begun(journal, SystemClock(), game, GAMES[game].setup(players, {}, seed, mode))
     app = create_game_app(table, folder, SystemClock())
     server = serve(app, "127.0.0.1", 0)
     url = server.url.rstrip("/")
@@ -77,7 +81,9 @@ def tap_a_move(page, rng: random.Random) -> str:
         if not lit.count():
             page.locator("[data-afresh]").tap()
             continue
-        lit.nth(rng.randrange(lit.count())).tap()
+        groups = lit.evaluate_all(GROUPS)  # what is tapped is seldom changed for another of its group
+        fresh = [n for n, of_tapped in enumerate(groups) if not of_tapped] or range(len(groups))
+        lit.nth(rng.choice(fresh)).tap()
     with page.expect_navigation():
         do.tap()
     assert not page.query_selector(".fault"), page.inner_text(".fault")
@@ -99,6 +105,7 @@ def main() -> None:
     parser.add_argument("--taps", type=int, default=10**6, help="Moves to play.")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--players", type=int, default=4)
+    parser.add_argument("--scorer", action="store_true")
     parser.add_argument("--locale", default="en-GB")
     parser.add_argument("--every", type=int, default=40)
     parser.add_argument("--pictures", type=Path)
@@ -106,7 +113,8 @@ def main() -> None:
     rng, began, moves, told = random.Random(asked.seed), time.monotonic(), 0, set()
     with ExitStack() as stack:
         folder, browser = stack.enter_context(tempfile.TemporaryDirectory()), stack.enter_context(chromium())
-        with served(asked.game, Path(folder), PLAYERS[: asked.players]) as (table, url, links):
+        mode = "scorer" if asked.scorer else "full"
+        with served(asked.game, Path(folder), PLAYERS[: asked.players], asked.seed, mode) as (table, url, links):
             pages = phones(browser, links, asked.locale)
             big = browser.new_context(viewport=PROJECTOR, locale=asked.locale)
             board, console = big.new_page(), big.new_page()
@@ -125,8 +133,10 @@ def main() -> None:
             if asked.pictures:
                 time.sleep(1)
                 picture(asked.pictures, f"{asked.game}_end", pages[0], board, console)
+            kinds = Counter(played.command["command"] for played in table.match.played)
             over, scores = table.match.over, table.match.game.scores(table.match.state)
     print(f"{asked.game}: {moves} moves by taps, over {over}, scores {scores}, {time.monotonic() - began:.0f} s")
+    print("commands:", dict(kinds))
     print("errors:", errors, "reasons:", sorted(told - {""}))
 
 

@@ -16,7 +16,7 @@ from referee.devices.ports import SystemClock
 from referee.games.catalogue import GAMES
 from referee.games.city_towers.rules import PickStones
 from referee.games.match import UndoMove
-from referee.games.tower_bets.rules import STYLES, PlayCard
+from referee.games.tower_bets.rules import STYLES, PlayCard, ReadPile
 from referee.journal.journal import Journal
 from referee.session.game_table import GameTable
 from referee.simulator.game_players import next_command
@@ -197,6 +197,22 @@ def test_the_console_has_a_code_of_every_private_link_that_nobody_else_can_ask_f
     pages.app.extensions["referee.address"] = "http://192.0.2.7:8000/"
     assert pages.get("/referee/seat/1.svg")[1] == qr_svg("http://192.0.2.7:8000" + pages.links()[1])
     assert "--host 0.0.0.0" not in pages.get("/referee")[1]
+
+
+@pytest.mark.parametrize(("game", "targets"), [("nine_sum_towers", 18), ("city_towers", 54), ("tower_bets", 5)])
+def test_a_seat_with_real_cards_taps_any_that_it_may_hold(game, targets, journal, tmp_path):
+    pages = Pages(journal, tmp_path, game, "scorer")
+    links = pages.links()
+    setup = [PickStones(seat, (1, 1, 1, 2, 2, 3)) for seat in (0, 1)] if game == "city_towers" else []
+    setup = [ReadPile(1, pile, "A") for pile in (1, 2, 3)] if game == "tower_bets" else setup
+    for command in setup:
+        pages.table.command(command)
+    turn = pages.table.match.state.turn
+    of = {"nine_sum_towers": "first=|do=[A-Z]\\w+\"|tool=", "city_towers": "city=", "tower_bets": "style=.\""}[game]
+    assert len(re.findall(f'data-target="(?:{of})', pages.get(links[turn])[1])) == targets
+    legal = pages.table.match.legal(turn)
+    choice = next(n for n, move in enumerate(legal) if move.NAME in ("BuildStorey", "PlayStone", "Build"))
+    assert pages.post(links[turn], links[turn], version=pages.table.version, choice=choice)[0] == 303
 
 
 def test_an_unknown_link_is_no_seat_and_links_last_over_a_restart(journal, tmp_path):

@@ -7,7 +7,7 @@ majority of the towers in a city 2, the highest tower of all 3.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations_with_replacement
 from typing import Any, Literal, Self
@@ -123,7 +123,8 @@ class GiveUpStone(GameCommand):
         state = batch.state
         if self.stone not in state.picked[self.seat]:
             raise IllegalCommand(sentence("game.no_stone", player=state.name(self.seat), height=self.stone))
-        if (place := next(places(state, self.seat), None)) is not None:
+        known = sorted({*state.hands[self.seat]} - {UNKNOWN})
+        if (place := next(places(state, self.seat, known), None)) is not None:
             raise IllegalCommand(sentence("game.can_place", height=place[0], site=place[1], city=place[2]))
         batch.add("stone_given_up", seat=self.seat, stone=self.stone)
         _draw(batch, self.seat, state.rules.hand)
@@ -197,9 +198,9 @@ def refusal_to_place(state: City, seat: int, stone: int, site: int, city: int) -
     return sentence("game.stone_low", height=need) if stone < need else ""
 
 
-def places(state: City, seat: int) -> Iterator[tuple[int, int, int]]:
-    """Every (stone, site, city) that the known cards of the hand allow."""
-    for card in sorted(set(state.hands[seat]) - {UNKNOWN}):
+def places(state: City, seat: int, cards: Iterable[str]) -> Iterator[tuple[int, int, int]]:
+    """Every (stone, site, city) that these cards allow."""
+    for card in cards:
         for city in CITIES:
             need = least_stone_height(state.tower(city, int(card)), seat)
             yield from ((stone, int(card), city) for stone in sorted(set(state.picked[seat])) if stone >= need)
@@ -291,8 +292,10 @@ def legal(state: City, seat: int) -> tuple[GameCommand, ...]:
         return tuple(PickStones(seat, stones) for stones in sets if not Counter(stones) - stock)
     if state.phase != "playing" or seat != state.turn:
         return ()
-    plays = tuple(PlayStone(seat, *place) for place in places(state, seat))
-    return plays or tuple(GiveUpStone(seat, stone) for stone in sorted(set(state.picked[seat])))
+    hand = state.hands[seat]
+    plays = tuple(PlayStone(seat, *place) for place in places(state, seat, core.possible(hand, map(str, SITES))))
+    rest = tuple(GiveUpStone(seat, stone) for stone in sorted(set(state.picked[seat])))
+    return plays if plays and UNKNOWN not in hand else (*plays, *rest)
 
 
 def view(state: City, seat: int | None) -> dict[str, Any]:

@@ -1,11 +1,9 @@
 """The door of ``nine_sum_towers``: which move the cards that lie open tell of; its printed cards. Pure."""
 
 from collections import Counter
-from collections.abc import Iterator
-from itertools import combinations, product
 
 from cards.face import COLORS, GREY, Face
-from referee.games.core import Game, GameCommand, Pile, Words, from_rules
+from referee.games.core import Game, GameCommand, Words, from_rules
 from referee.games.nine_sum_towers import rules
 from referee.games.nine_sum_towers.rules import Nine
 from referee.games.open_cards import Cards, OpenCards
@@ -24,23 +22,7 @@ def open_after(before: Nine, command: GameCommand, after: Nine) -> tuple[Cards, 
     return lying(after), Counter(after.discard[len(before.discard) :]) + Counter(after.discard[-1:])
 
 
-def candidates(state: Nine, seen: Pile, new: Pile) -> Iterator[GameCommand]:
-    """What may have been done, as far as cards that lie open tell of it."""
-    seat, others = state.turn, [s for s in state.seats if s != state.turn]
-    yield from (rules.BuildStorey(seat, *pair) for pair in sorted(set(combinations(new, 2))))
-    yield from (rules.SetDog(seat, n + 1) for n in range(len(state.towers[seat])))
-    for victim in others:
-        tower = state.towers[victim]
-        yield from (rules.LureDog(seat, victim, n + 1) for n in range(len(tower)))
-        yield from (rules.Destroy(seat, victim, tool) for tool in rules.TOOLS)
-        yield from (rules.ServeMilkshake(seat, victim), rules.PlayThief(seat, victim))
-        stolen = sorted(set(tower[-1].cards)) if tower else []
-        pairs = product(rules.NUMBERS, stolen)
-        yield from (rules.StealStorey(seat, card, victim, s) for card, s in pairs if card in new)
-    yield from (rules.DiscardMilkshake(seat), rules.ParkTruck(seat), rules.PlaySuperThief(seat))
-
-
-OPEN_CARDS = OpenCards(lying, candidates, open_after)
+OPEN_CARDS = OpenCards(lying, lambda state, seen, new: rules.moves(state, sorted(set(new))), open_after)
 
 
 def _face(name: str, words: Words) -> Face:

@@ -5,9 +5,9 @@ what makes nine.
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any, Literal
 
 from pydantic import Field
@@ -16,7 +16,7 @@ from cards.sentences import sentence
 from referee.core import Data, EventBatch, refuse_if
 from referee.errors import IllegalCommand
 from referee.games import core
-from referee.games.core import UNKNOWN, GameCommand, Pile, Rules, Scoring, Setup, Table, ranked, with_item
+from referee.games.core import GAME_OVER, UNKNOWN, GameCommand, Pile, Rules, Scoring, Setup, Table, ranked, with_item
 
 NUMBERS = tuple(str(n) for n in range(1, 9))
 SUM = 9
@@ -432,53 +432,35 @@ COMMANDS: tuple[type[GameCommand], ...] = (
 )
 
 
-def legal(state: Nine, seat: int) -> tuple[GameCommand, ...]:
-    """What that seat may ask for now."""
-    if seat != state.turn or state.phase not in ("playing", "drinking"):
-        return ()
-    if state.phase == "drinking":
-        return (DiscardMilkshake(seat),)
-    return (*_builds(state, seat), *_attacks(state, seat), *_tricks(state, seat), EndTurn(seat))
-
-
-def _builds(state: Nine, seat: int) -> list[GameCommand]:
-    hand = [card for card in sorted(state.hands[seat]) if card in NUMBERS or card == "joker"]
-    pairs = sorted(set(combinations(hand, 2)))
-    sums = {number: str(SUM - int(number)) for number in NUMBERS}
-    return [BuildStorey(seat, a, b) for a, b in pairs if (a == "joker") != (b == "joker") or sums.get(a) == b]
-
-
-def _attacks(state: Nine, seat: int) -> list[GameCommand]:
-    """What goes against a tower of another, and one's own dogs."""
-    hand, attacks = set(state.hands[seat]), list[GameCommand]()
+def moves(state: Nine, cards: Sequence[str]) -> Iterator[GameCommand]:
+    """What may be tried in this turn with these cards of the hand."""
+    seat = state.turn
+    yield from (BuildStorey(seat, *pair) for pair in combinations(cards, 2))
+    yield from (SetDog(seat, n + 1) for n in range(len(state.towers[seat])))
     for victim in state.in_order(seat)[1:]:
-        if not state.towers[victim]:
-            continue
-        top = state.towers[victim][-1]
-        if not top.dog:
-            pairs = zip(top.cards, top.values, strict=True)
-            attacks += [StealStorey(seat, str(SUM - v), victim, card) for card, v in pairs if str(SUM - v) in hand]
-        attacks += [Destroy(seat, victim, tool) for tool in TOOLS if tool in hand and (tool == "ball" or not top.dog)]
-    for owner, tower in enumerate(state.towers):
-        for number, storey in enumerate(tower, 1):
-            if storey.dog and "bone" in hand and owner != seat:
-                attacks.append(LureDog(seat, owner, number))
-            if not storey.dog and "dog" in hand and owner == seat:
-                attacks.append(SetDog(seat, number))
-    return attacks
+        tower = state.towers[victim]
+        yield from (LureDog(seat, victim, n + 1) for n in range(len(tower)))
+        yield from (Destroy(seat, victim, tool) for tool in TOOLS)
+        yield from (ServeMilkshake(seat, victim), PlayThief(seat, victim))
+        stolen = sorted(set(tower[-1].cards)) if tower else []
+        yield from (StealStorey(seat, card, victim, s) for card, s in product(cards, stolen))
+    yield from (DiscardMilkshake(seat), ParkTruck(seat), PlaySuperThief(seat))
 
 
-def _tricks(state: Nine, seat: int) -> list[GameCommand]:
-    hand, others = set(state.hands[seat]), state.in_order(seat)[1:]
-    tricks: list[GameCommand] = [ParkTruck(seat)] if "truck" in hand else []
-    if "superthief" in hand and any(state.hands[other] for other in others):
-        tricks.append(PlaySuperThief(seat))
-    for other in others:
-        if "thief" in hand and state.hands[other]:
-            tricks.append(PlayThief(seat, other))
-        if "milkshake" in hand and not state.milkshakes[other]:
-            tricks.append(ServeMilkshake(seat, other))
-    return tricks
+def legal(state: Nine, seat: int) -> tuple[GameCommand, ...]:
+    """What that seat may ask for now: of all that it may try what is not refused."""
+    if seat != state.turn or state.phase == GAME_OVER:
+        return ()
+    tried = (*moves(state, core.possible(state.hands[seat], CARDS)), EndTurn(seat))
+    return tuple(move for move in tried if state.phase in move.PHASES and _accepted(state, move))
+
+
+def _accepted(state: Nine, move: GameCommand) -> bool:
+    try:
+        move.carry_out(EventBatch(state, lambda s, e: CHANGES[e.kind](s, e.data) if e.kind in CHANGES else s))
+    except IllegalCommand:
+        return False
+    return True
 
 
 def view(state: Nine, seat: int | None) -> dict[str, Any]:

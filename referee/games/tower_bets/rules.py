@@ -249,7 +249,7 @@ def legal(state: Bets, seat: int) -> tuple[GameCommand, ...]:
     if state.phase == GAME_OVER or seat != state.turn:
         return ()
     if state.phase == "building":
-        return tuple(PlayCard(seat, style, n) for style in sorted(set(state.hands[seat]) - {UNKNOWN}) for n in STOREYS)
+        return tuple(PlayCard(seat, style, n) for style in core.possible(state.hands[seat], STYLES) for n in STOREYS)
     bets: tuple[GameCommand, ...] = ()
     if state.phase == "betting":
         asked = ((tower, chip) for tower in STYLES for chip in CHIPS)

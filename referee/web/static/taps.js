@@ -1,7 +1,8 @@
 // Moves by touch. Every legal move says what is tapped for it (data-ids of its line in the list), every target what it
 // stands for (data-target: alternatives with spaces, each of parts with +). What goes on with what is tapped is lit; of
 // the rest the rules say why not. A target of a group takes the place of the tapped one of that group; a target with
-// data-many is tapped so often. "do=" is the command itself: it need not be tapped, unless a move has nothing else.
+// data-many is tapped so often. "do=" is the command itself: beside other parts it says of which command these are, and
+// it need not be tapped where no target is that alone.
 "use strict";
 (() => {
   let tapped = [];
@@ -21,16 +22,20 @@
     }
     return rest;
   };
-  const left = (ids, taps) => { // what is still to be tapped of a move, null where the taps are not of it
+  const is_do = (part) => part.startsWith("do=");
+  const own = (parts) => (parts.every(is_do) ? parts : parts.filter((part) => !is_do(part))); // what a tap uses up
+  const left = (ids, taps, all = ids) => { // what is still to be tapped of a move, null where the taps are not of it
     if (!taps.length) return ids;
     for (const parts of alternatives(taps[0])) {
-      const rest = without(ids, parts), then = rest && left(rest, taps.slice(1));
+      if (!parts.filter(is_do).every((part) => all.includes(part))) continue;
+      const rest = without(ids, own(parts)), then = rest && left(rest, taps.slice(1), all);
       if (then) return then;
     }
     return null;
   };
   const fitting = (taps) => moves().filter((move) => left(ids_of(move), taps));
-  const whole = (move, taps) => taps.length > 0 && left(ids_of(move), taps).every((id) => id.startsWith("do=") && ids_of(move).length > 1);
+  const whole = (move, taps) => taps.length > 0
+    && left(ids_of(move), taps).every((id) => is_do(id) && !targets().some((target) => target.dataset.target.split(" ").includes(id)));
   const beside = (target) => tapped.filter((one) => !target.dataset.group || one.dataset.group !== target.dataset.group);
   const goes_on = (target) => {
     const full = target.dataset.many && tapped.filter((one) => one === target).length >= Number(target.dataset.many);
@@ -70,14 +75,14 @@
   const why_not = async (target) => {
     const { why, not } = form().dataset, taps = beside(target);
     for (const parts of alternatives(target)) {
-      const names = new Set(names_of(parts));
-      const has = (move) => [...names].every((name) => names_of(ids_of(move)).includes(name));
-      const base = [...fitting(taps), ...moves()].filter(has)[0];
-      if (!base || names.has("do")) continue;
+      const names = names_of(own(parts)), of_it = parts.filter(is_do);
+      const has = (move) => names.every((name) => names_of(ids_of(move)).includes(name)) && of_it.every((part) => ids_of(move).includes(part));
+      const base = [...fitting(taps), ...moves()].find(has);
+      if (!base || names.includes("do")) continue;
       const asked = new URLSearchParams({ choice: base.value });
       for (const one of [...taps, target]) {
         const of = alternatives(one).find((each) => names_of(each).every((name) => names_of(ids_of(base)).includes(name)));
-        for (const part of (one === target ? parts : of ?? [])) asked.append(part.slice(0, part.indexOf("=")), part.slice(part.indexOf("=") + 1));
+        for (const part of own(one === target ? parts : of ?? [])) asked.append(part.slice(0, part.indexOf("=")), part.slice(part.indexOf("=") + 1));
       }
       const said = await fetch(`${why}?${asked}`).then((answer) => (answer.ok ? answer.text() : ""), () => "");
       if (said) return said;
