@@ -184,9 +184,9 @@ def test_what_is_no_verdict_is_refused(table, others):
     t.stop("A")
     zone, row = ("B", RIGHT) if others else ("A", zone_verdict({}))
     if others:
-        refused(t, CameraVerdict("A", RIGHT, (), others), "zone B: a verdict is match, mismatch or undecided")
+        refused(t, CameraVerdict("A", RIGHT, (), others), "mat B: a verdict is match, mismatch or undecided")
     else:
-        refused(t, CameraVerdict(zone, row), "zone A: a verdict is match, mismatch or undecided")
+        refused(t, CameraVerdict(zone, row), "mat A: a verdict is match, mismatch or undecided")
 
 
 def by_hand(t):
@@ -235,8 +235,8 @@ def test_a_dead_heat_waits_for_both(table, first, second, end):
 
 def test_in_a_dead_heat_a_human_says_which_zone_unless_one_is_open(table):
     t = tied(table())
-    refused(t, HumanRuling("match", "Ref", "seen"), "both pressed: say which zone the ruling is on")
-    refused(t, HumanRuling("match", "Ref", "seen", "C"), "zone C did not call Stop")
+    refused(t, HumanRuling("match", "Ref", "seen"), "both pressed: say whose build the ruling is on")
+    refused(t, HumanRuling("match", "Ref", "seen", "C"), "nobody called Stop at mat C")
     t.do(CameraVerdict("B", WRONG), CameraVerdict("A", UNSURE))
     assert t.state.phase == "undecided"
     said = events(t, HumanRuling("match", "Ref", "seen"))  # only A is open
@@ -283,7 +283,7 @@ def test_both_right_may_be_left_to_a_human_who_is_then_asked_which(table):
     t = tied(table(both_right="human"))
     t.do(CameraVerdict("A", RIGHT))
     assert events(t, CameraVerdict("B", RIGHT))[1:] == [("duel_undecided", {"reason": "both_right"})]
-    refused(t, HumanRuling("mismatch", "Ref", "x"), "both pressed: say which zone the ruling is on")
+    refused(t, HumanRuling("mismatch", "Ref", "x"), "both pressed: say whose build the ruling is on")
     said = events(t, HumanRuling("match", "Ref", "seen", "A"))  # still both right: open already, and said so once
     assert said == [("ruling", {"ruling": "match", "why": "seen", "zone": "A"})]
 

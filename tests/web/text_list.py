@@ -8,10 +8,11 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from cards.sentences import table
 from referee.web.i18n.texts import catalogue
 
 ROOT = Path(__file__).parents[2]
-SOURCES = ("referee/**/*.html", "referee/**/*.py", "referee/**/*.js", "cards/**/*.py")
+SOURCES = ("referee/**/*.html", "referee/**/*.py", "referee/**/*.js", "cards/**/*.py", "calibration/**/*.py")
 NAMED = re.compile(r"""["'`]([a-z_]\w*(?:\.\w+)*\.?)(?=["'`{$ ])""")
 """A text's key in a source, or how a key begins whose end is put in."""
 
@@ -34,7 +35,8 @@ def places(key: str, sources: dict[str, set[str]]) -> set[str]:
 
 def rows() -> Iterator[tuple[str, str, str, str]]:
     """Key, places, English, German of each text, in the order of the keys."""
-    english, german, sources = catalogue("en"), catalogue("de"), named()
+    english, german = ({**table(language), **catalogue(language)} for language in ("en", "de"))
+    sources = named()
     for key in sorted(english):
         yield key, ", ".join(sorted(places(key, sources))), english[key], german[key]
 
