@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -18,7 +20,12 @@ from referee.simulator.table import TableSim
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 PAGES = re.findall(r"\]\((referee/\w+/README\.md)\)", README)
-REFEREE = [sys.executable, "-c", "from referee.cli import main; main()"]
+DROP = ["setpriv", "--bounding-set=-all", "--inh-caps=-all"]
+MAY_DROP = os.geteuid() == 0 and shutil.which("setpriv") and not subprocess.run([*DROP, "true"], check=False).returncode
+PLAIN = DROP if MAY_DROP else []
+"""Before a program: it may no more than a plain user, though root has started it."""
+
+REFEREE = [*PLAIN, sys.executable, "-c", "from referee.cli import main; main()"]
 
 IN_TEST = {
     "referee demo": "referee demo --fast --duels 1 --no-browser --port 0",
