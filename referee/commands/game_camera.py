@@ -13,7 +13,7 @@ from referee.commands.named_files import named_piece_set
 from referee.errors import CannotSee
 from referee.games.catalogue import GAMES, game_named
 from referee.vision.city.overlay import overlay
-from referee.vision.city.sight import CityEye, CitySight, Sighting
+from referee.vision.city.sight import CityEye, CitySight
 from referee.vision.image.files import read_picture, write_picture
 from referee.vision.image.game_cards import open_cards
 from referee.web.i18n.texts import LANGUAGES
@@ -43,23 +43,16 @@ def look(
     sighting = eye.look([read_picture(path) for path in pictures])
     if not sighting.cities:
         raise CannotSee("no city plan is in view: print them with `referee print game plans`")
-    click.echo(json.dumps(to_json(sighting)) if as_json else sighting_text(sighting))
+    if as_json:
+        cities = {city: {n: s.to_json() for n, s in sight.sites.items()} for city, sight in sighting.cities.items()}
+        click.echo(json.dumps({"cities": cities, "notes": list(sighting.notes)}))
+    else:
+        rows = [line for sight in sighting.cities.values() for line in _city(sight)]
+        click.echo("\n".join([*rows, *sighting.notes]))
     if overlays:
         overlays.mkdir(parents=True, exist_ok=True)
         for city, sight in sighting.cities.items():
             write_picture(overlays / f"city{city}.png", overlay(sight))
-
-
-def to_json(sighting: Sighting) -> dict:
-    """The sighting for a program."""
-    cities = {city: {n: s.to_json() for n, s in sight.sites.items()} for city, sight in sighting.cities.items()}
-    return {"cities": cities, "notes": list(sighting.notes)}
-
-
-def sighting_text(sighting: Sighting) -> str:
-    """The sighting in lines."""
-    rows = [line for sight in sighting.cities.values() for line in _city(sight)]
-    return "\n".join([*rows, *sighting.notes])
 
 
 def _city(sight: CitySight) -> list[str]:

@@ -38,18 +38,14 @@ def export_game(form: str, entries: Sequence[Entry], said: Said, line: Line) -> 
     if form == "json":
         return json_text(match.view(None), entries, match.over)
     if form == "csv":
-        return csv_text(_columns(match), _rows(match, said))
-    return {"html": _html, "sheet": _sheet}[form](match, _witness(match, entries), _tables(match, said, line))
+        return csv_text(*_commands(match, said))
+    return _page(match, form == "sheet", _witness(match, entries), _tables(match, said, line))
 
 
-def _columns(match: Match) -> tuple[str, ...]:
-    return ("number", "move", "entered_by", *match.state.players)
-
-
-def _rows(match: Match, said: Said) -> list[tuple[object, ...]]:
+def _commands(match: Match, said: Said) -> Table:
     """Every command that stands, with the points after it by seat."""
     after = [*(played.before for played in match.played), match.state][1:]
-    return [
+    return ("number", "move", "entered_by", *match.state.players), [
         (row["number"], said(row["command"], match.state.players), row["who"], *match.game.scores(state))
         for row, state in zip(match.view(None)["log"], after, strict=True)
     ]
@@ -99,17 +95,15 @@ def _tables(match: Match, said: Said, line: Line) -> list[Table]:
         for c in match.view(None)["changes"]
     ]
     head = ("change", "number", "it was", "who", "why")
-    commands = _columns(match), _rows(match, said)
-    return [_scoring_table(match, line), commands, *([(head, changes)] if changes else [])]
+    return [_scoring_table(match, line), _commands(match, said), *([(head, changes)] if changes else [])]
 
 
-def _html(match: Match, last: str, tables: Sequence[Table]) -> str:
+def _page(match: Match, sheet: bool, last: str, tables: Sequence[Table]) -> str:
+    """The page of the game, or the sheet to sign."""
+    if sheet:
+        names = [*(f"{row.player}: {row.score} points" for row in match.standings), "Referee"]
+        more = {"heading": f"Score sheet, {match.match_id}", "names": names}
+        return page(f"Score sheet {match.match_id}", _result(match), tables, last, simulated=match.simulated, **more)
     standings = [(r.rank, r.player, r.score) for r in match.standings]
     tables = [(("rank", "player", "points"), standings), *tables]
     return page(f"Game {match.match_id}", _result(match), tables, last, simulated=match.simulated)
-
-
-def _sheet(match: Match, last: str, tables: Sequence[Table]) -> str:
-    names = [*(f"{row.player}: {row.score} points" for row in match.standings), "Referee"]
-    heading, more = f"Score sheet, {match.match_id}", {"names": names, "simulated": match.simulated}
-    return page(f"Score sheet {match.match_id}", _result(match), tables, last, heading=heading, **more)

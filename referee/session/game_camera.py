@@ -5,7 +5,6 @@ A proposal is never carried out here: a human confirms it, as the command that i
 """
 
 import threading
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +19,7 @@ from referee.games.core import Game, MoveProposal
 from referee.games.match import Match
 from referee.vision.city.overlay import overlay
 from referee.vision.city.sight import CityEye
-from referee.vision.image.game_cards import Column, OpenCard, columns, open_cards
+from referee.vision.image.game_cards import columns, open_cards
 from referee.vision.overlay import named_cards
 
 MOST_PICTURES = 6
@@ -50,14 +49,13 @@ class CardCamera:
         cards = open_cards(cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY), len(self._kinds))
         if not cards:
             raise CannotSee(sentence("game.camera.no_cards"))
-        reading = self._columns(cards) if self._bases else tuple(self._kinds[card.marker] for card in cards)
-        proposal = match.game.proposal(match.state, reading)
-        return TableReading(1, proposal, {0: named_cards(picture, cards, self._kinds)})
-
-    def _columns(self, cards: Sequence[OpenCard]) -> list[Column]:
-        if not (laid := columns(cards, self._bases, self._styles)):
+        laid = (
+            columns(cards, self._bases, self._styles) if self._bases else [self._kinds[card.marker] for card in cards]
+        )
+        if not laid:
             raise CannotSee(sentence("game.camera.no_base"))
-        return laid
+        proposal = match.game.proposal(match.state, tuple(laid))
+        return TableReading(1, proposal, {0: named_cards(picture, cards, self._kinds)})
 
     def forget(self) -> None:
         """Each picture stands alone."""
@@ -76,7 +74,8 @@ class PlanCamera:
         """What the pictures since the match's last event tell, with one more. Raises CannotSee without a plan; that
         picture is then not kept."""
         with self._lock:
-            self._of_match(match)
+            if self._of != (match.match_id, match.seq):  # the table has changed since the earlier pictures
+                self._of, self._pictures = (match.match_id, match.seq), []
             pictures = [*self._pictures, picture][-MOST_PICTURES:]
             sighting = self._eye.look(pictures)
             if not sighting.cities:
@@ -89,12 +88,6 @@ class PlanCamera:
         """Begin without pictures."""
         with self._lock:
             self._pictures = []
-
-    def _of_match(self, match: Match) -> None:
-        """Leave out the pictures of an earlier state: the table has changed since."""
-        now = (match.match_id, match.seq)
-        if self._of != now:
-            self._of, self._pictures = now, []
 
 
 TableCamera = CardCamera | PlanCamera

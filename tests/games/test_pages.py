@@ -208,7 +208,7 @@ def test_a_seat_with_real_cards_taps_any_that_it_may_hold(game, targets, journal
     for command in setup:
         pages.table.command(command)
     turn = pages.table.match.state.turn
-    of = {"nine_sum_towers": "first=|do=[A-Z]\\w+\"|tool=", "city_towers": "city=", "tower_bets": "style=.\""}[game]
+    of = {"nine_sum_towers": 'first=|do=[A-Z]\\w+"|tool=', "city_towers": "city=", "tower_bets": 'style=."'}[game]
     assert len(re.findall(f'data-target="(?:{of})', pages.get(links[turn])[1])) == targets
     legal = pages.table.match.legal(turn)
     choice = next(n for n, move in enumerate(legal) if move.NAME in ("BuildStorey", "PlayStone", "Build"))

@@ -6,7 +6,7 @@ what makes nine.
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import combinations, product
 from typing import Any, Literal
 
@@ -55,10 +55,6 @@ class Storey:
     cards: tuple[str, str]
     values: tuple[int, int]
     dog: bool = False
-
-    def to_json(self) -> dict[str, Any]:
-        """By field name."""
-        return {"cards": list(self.cards), "values": list(self.values), "dog": self.dog}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -417,19 +413,7 @@ def _next_turn(batch: EventBatch[Nine]) -> None:
         _draw(batch, seat)
 
 
-COMMANDS: tuple[type[GameCommand], ...] = (
-    BuildStorey,
-    StealStorey,
-    SetDog,
-    LureDog,
-    Destroy,
-    PlayThief,
-    PlaySuperThief,
-    ServeMilkshake,
-    ParkTruck,
-    EndTurn,
-    DiscardMilkshake,
-)
+COMMANDS: tuple[type[GameCommand], ...] = (*PlayingCommand.__subclasses__(), DiscardMilkshake)
 
 
 def moves(state: Nine, cards: Sequence[str]) -> Iterator[GameCommand]:
@@ -466,7 +450,7 @@ def _accepted(state: Nine, move: GameCommand) -> bool:
 def view(state: Nine, seat: int | None) -> dict[str, Any]:
     """What lies open to all, and the seat's own cards."""
     return {
-        "towers": [[storey.to_json() for storey in tower] for tower in state.towers],
+        "towers": [[asdict(storey) for storey in tower] for tower in state.towers],
         "storeys": state.rules.storeys,
         "milkshakes": list(state.milkshakes),
         "truck": state.again,

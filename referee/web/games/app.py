@@ -14,7 +14,6 @@ from flask.typing import ResponseReturnValue
 from cards.sentences import say, sentence, word
 from referee.devices.ports import Clock
 from referee.errors import IllegalCommand, RefereeError
-from referee.games.core import GameCommand
 from referee.games.match import Correct, UndoMove
 from referee.session.game_camera import TableCamera, TableReading
 from referee.session.game_table import GameTable
@@ -94,30 +93,22 @@ def _board(table: GameTable) -> flask.Blueprint:
     return pages
 
 
-def _tried(table: GameTable, command: GameCommand | UndoMove | Correct, who: str) -> str:
-    """Carry the command out; the reason when it is refused."""
-    try:
-        table.command(command, who)
-    except IllegalCommand as error:
-        return say(flask.g.lang, error.wording)
-    return ""
-
-
 def _console(table: GameTable, links: list[str], camera: TableCamera | None) -> flask.Blueprint:
     pages = flask.Blueprint("console", __name__)
 
     def page(fault: str = "", look: TableReading | None = None) -> tuple[str, int]:
         match = table.match
         values = _shown(table, None) | {"fault": fault, "links": links, "camera": camera is not None}
-        values |= {"look": look and shown_look(look, flask.g.lang, match.state.players)}
+        values |= {"look": look and shown_look(look, flask.g.lang)}
         values |= {"forms": {kind.NAME: form_of(kind) for kind in match.game.commands}}
         values["local"] = spectators_address() is None
         now = [kind.NAME for kind in match.game.commands if match.state.phase in kind.PHASES]
         values |= {"opened": next(iter(now), "")}
         return flask.render_template("game_console.html", **values), 409 if fault else 200
 
-    def after(fault: str) -> ResponseReturnValue:
-        return page(fault) if fault else flask.redirect("/referee", 303)
+    @pages.errorhandler(RefereeError)
+    def refused(error: RefereeError) -> ResponseReturnValue:
+        return page(say(flask.g.lang, error.wording))
 
     @pages.get("/referee")
     def console() -> ResponseReturnValue:
@@ -136,29 +127,23 @@ def _console(table: GameTable, links: list[str], camera: TableCamera | None) -> 
         form = flask.request.form
         if form.get("version", str(table.version)) != str(table.version):
             return page(translate(flask.g.lang, "game.page.moved_on"))
-        try:
-            command = read_form(table.match.game, form)
-        except IllegalCommand as error:
-            return page(say(flask.g.lang, error.wording))
+        command = read_form(table.match.game, form)
         number, who, why = form.get("number", ""), form.get("who", ""), form.get("why", "")
-        if number.isdecimal():
-            return after(_tried(table, Correct(int(number), command, who, why), who))
-        return after(_tried(table, command, who))
+        table.command(Correct(int(number), command, who, why) if number.isdecimal() else command, who)
+        return flask.redirect("/referee", 303)
 
     @pages.post("/referee/undo")
     def undo() -> ResponseReturnValue:
         who = flask.request.form.get("who", "")
-        return after(_tried(table, UndoMove(who, flask.request.form.get("why", "")), who))
+        table.command(UndoMove(who, flask.request.form.get("why", "")), who)
+        return flask.redirect("/referee", 303)
 
     @pages.post("/referee/look")
     def look() -> ResponseReturnValue:
         if camera is None:
             flask.abort(404)
         sent = flask.request.files.get("picture")
-        try:
-            return page(look=camera.look(table.match, picture_of(sent.read() if sent else b"", "picture")))
-        except RefereeError as error:
-            return page(say(flask.g.lang, error.wording))
+        return page(look=camera.look(table.match, picture_of(sent.read() if sent else b"", "picture")))
 
     @pages.post("/referee/look/again")
     def again() -> ResponseReturnValue:
@@ -195,8 +180,11 @@ def _seats(table: GameTable, links: list[str]) -> flask.Blueprint:
         legal = table.match.legal(number)
         if form.get("version") != str(table.version) or not choice.isdecimal() or int(choice) >= len(legal):
             return page(link, translate(flask.g.lang, "game.page.moved_on"))
-        fault = _tried(table, legal[int(choice)], table.match.state.name(number))
-        return page(link, fault) if fault else flask.redirect(f"/seat/{link}", 303)
+        try:
+            table.command(legal[int(choice)], table.match.state.name(number))
+        except IllegalCommand as error:
+            return page(link, say(flask.g.lang, error.wording))
+        return flask.redirect(f"/seat/{link}", 303)
 
     @pages.get("/seat/<link>/why")
     @public

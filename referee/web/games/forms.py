@@ -1,7 +1,7 @@
 """Commands as forms: the fields of each, what was filled in, and what a camera's reading proposes to confirm."""
 
 import base64
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
@@ -11,7 +11,6 @@ from cards.sentences import say, sentence
 from referee.errors import IllegalCommand
 from referee.games.core import Game, GameCommand
 from referee.session.game_camera import TableReading
-from referee.web.i18n.games import command_sentence
 
 
 def form_of(kind: type[GameCommand]) -> list[dict[str, str]]:
@@ -32,25 +31,18 @@ def read_form(game: Game[Any], form: Mapping[str, str]) -> GameCommand:
     return game.command(row)
 
 
-def shown_look(look: TableReading, lang: str, players: Sequence[str]) -> dict[str, Any]:
-    """For the template: ``message``, ``moves`` that may be confirmed (fields, and in words), ``refusal``, ``unknown``,
-    ``pictures``."""
+def shown_look(look: TableReading, lang: str) -> dict[str, Any]:
+    """For the template: ``message``, ``moves`` that may be confirmed, ``refusal``, ``unknown``, ``pictures``."""
     proposal = look.proposal
     moves = [*([proposal.command] if proposal.command and not proposal.refusal else []), *proposal.others]
     return {
         "message": say(lang, proposal.message),
-        "moves": [(_fields(move), command_sentence(lang, move.to_json(), players)) for move in moves],
+        "moves": [move.to_json() for move in moves],
         "refusal": say(lang, proposal.refusal),
         "unknown": [f"{city}/{site}" for city, site in proposal.unknown],
         "count": look.pictures,
         "pictures": {city: _data_url(image) for city, image in look.overlays.items()},
     }
-
-
-def _fields(move: GameCommand) -> dict[str, str]:
-    """The command as a form sends it."""
-    row = {name: value for name, value in move.to_json().items() if value is not False}
-    return {name: " ".join(map(str, v)) if isinstance(v, list | tuple) else str(v) for name, v in row.items()}
 
 
 def _data_url(image: Any) -> str:
