@@ -52,11 +52,12 @@ def served(game: str, folder: Path, players=PLAYERS, seed: int = 5, mode: str = 
         journal.close()
 
 
-def phones(browser, links, locale="en-GB"):
+def phones(browser, links, locale="en-GB", init=""):
     """A phone with a finger for each seat."""
     pages = []
     for link in links:
         page = browser.new_context(viewport=PHONE, has_touch=True, is_mobile=True, locale=locale).new_page()
+        page.add_init_script(init)
         page.goto(link)
         pages.append(page)
     return pages
