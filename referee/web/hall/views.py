@@ -58,7 +58,7 @@ def _with_scores(director: Director, called: Call) -> Call:
     table = director.table(called.table)
     if called.phase != "playing" or table is None or not table.match.match_id:
         return called
-    return replace(called, scores=dict(table_row(director, table)["players"]))
+    return replace(called, scores=table.match.public_scores)
 
 
 def head(director: Director) -> dict[str, Any]:
