@@ -30,7 +30,6 @@ def readings(match: Match) -> list[dict[str, Any]]:
             if other.get("verdict") in ("match", "mismatch"):
                 reasons = other.get("reasons") or [None]
                 found.append({"zone": zone, "index": index, "ruling": other["verdict"], "reason": reasons[0]})
-                found[-1]["confidence"] = other.get("confidence") or 0.0
     return [row | {"key": key} for key, row in zip(DIGITS, found, strict=False)]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,9 +15,11 @@ from cards.kinds.height import HeightCard
 from cards.kinds.layout import LayoutCard
 from cards.kinds.organ_pipes import OrganCard
 from cards.kinds.shapes import ShapesCard
+from cards.law import because, worded_piece
 from referee.vision.image.unknown import UnknownThing
 from referee.vision.search.canvas import Fit
 from referee.vision.verdict.case import Case
+from referee.vision.verdict.doubts import _alternatives
 from referee.vision.verdict.proof import Proof
 from referee.vision.verdict.rulings import Rulings
 from referee.vision.verdict.visibility import Visibility
@@ -289,7 +292,17 @@ def test_a_case_is_asked_for_the_weaker_of_fit_and_proof():
     assert case.features["proof"] > weak.features["proof"]
 
 
-def test_the_readings_behind_are_offered_with_their_rulings():
+def test_a_millimetre_or_a_degree_makes_no_other_reading_and_a_piece_does():
+    told = [because("out_of_plane", n=n, piece=worded_piece(WHITE)) for n in (8, 9)]
+    told += [because("turned_too_far", n=n, m=45) for n in (50, 51)]
+    told += [because("wrong_count", n=n, m=2) for n in (1, 3)]
+    behind = [reading(RED, score=-float(n)) for n in range(len(told))]
+    rulings = SimpleNamespace(of=lambda reading: (None, (told[int(-reading.score)],)))
+    offered = _alternatives(SimpleNamespace(best=SimpleNamespace(reading=behind[0]), rulings=rulings), behind[1:])
+    assert [other.reasons for other in offered] == [(told[n],) for n in (2, 4, 5)]
+
+
+def test_the_readings_behind_that_differ_are_offered_with_their_rulings():
     scores = [29_000.0, 28_000.0, 27_000.0, 26_000.0]
     builds = [(RED,), (RED, WHITE), (RED, HIGHER, WHITE), (WHITE,)]
     behind = [reading(*built, score=score) for built, score in zip(builds, scores, strict=True)]
@@ -300,7 +313,6 @@ def test_the_readings_behind_are_offered_with_their_rulings():
     ]
     assert offered == [
         ("mismatch", -1000.0, 0.0, 1, ["wrong_count"]),
-        ("match", -2000.0, 0.0, 2, []),
         ("mismatch", -3000.0, 0.0, 3, ["wrong_count"]),
     ]
 

@@ -133,7 +133,7 @@ def test_an_undecided_verdict_offers_the_nearest_readings_first(app, session):
     session.command(CameraVerdict("A", zone_verdict(seen)))
     text = shown(console, session, app)
     assert text.index("ruleAmatch") < text.index("ruleAmismatch") < text.index("reading3")
-    assert "44 %" in text and "it thinks: Right" in text and "18 mm off" in text
+    assert "it thinks: Right" in text and "18 mm off" in text
 
 
 def test_where_the_camera_only_proposes_its_verdict_is_offered_first(app, session):

@@ -12,6 +12,7 @@ applies is enough to leave the ruling to a human; all that apply are told, in th
 ``referee bench --doubts`` prints what each is worth: which wrong rulings it alone withholds, and which right ones.
 """
 
+import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -306,17 +307,19 @@ def decide(case: Case, readings: Sequence[Reading]) -> Decision:
         reasons,
         compared.best.build,
         compared.ruling if doubts else None,
-        _alternatives(case, readings[1 : 1 + FEW_READINGS]),
+        _alternatives(case, readings[1:]),
         compared.margin,
     )
     return Decision(verdict, case, tuple(doubts))
 
 
 def _alternatives(case: Case, readings: Sequence[Reading]) -> tuple[Verdict, ...]:
-    """What a human is offered beside the reading ahead."""
-    ruled = [(r, *case.rulings.of(r)) for r in readings]
-    ahead = case.best.reading.score
-    return tuple(
-        Verdict("mismatch" if faults else "match", 0.0, faults, build, margin=r.score - ahead)
-        for r, build, faults in ruled
-    )
+    """The first few of them that a human can tell from the reading ahead and from one another: by what is wrong, where
+    a millimetre or a degree more is not another fault."""
+    offered: dict[tuple[str, ...], Verdict] = {}
+    for reading in (case.best.reading, *readings):
+        build, faults = case.rulings.of(reading)
+        told = tuple(re.sub(r"\d+ (mm|degree)", "", fault.text) for fault in faults)
+        margin = reading.score - case.best.reading.score
+        offered.setdefault(told, Verdict("mismatch" if faults else "match", 0.0, faults, build, margin=margin))
+    return tuple(offered.values())[1 : 1 + FEW_READINGS]
