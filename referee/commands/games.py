@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import Any
 
 import click
 
+from cards.errors import parsed_file
 from referee.commands.game_camera import cards, look
 from referee.commands.named_files import named_piece_set
 from referee.commands.options import (
@@ -160,16 +160,6 @@ def rules(name: str) -> None:
         click.echo(f"# {field.description}\n{key} = {toml_value(defaults[key])}\n")
 
 
-def rules_of(file: Path | None) -> dict[str, Any]:
-    """The house rules in the file. Raises BadGame when it cannot be read."""
-    if file is None:
-        return {}
-    try:
-        return tomllib.loads(file.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise BadGame(f"{file}: {error}") from None
-
-
 @contextmanager
 def pages_of(
     table: GameTable, folder: Path, asked: BrowsedOptions, camera: TableCamera | None = None
@@ -212,7 +202,8 @@ def play(asked: PlayOptions) -> None:
         if table is None:
             seed = new_seed() if asked.seed is None else asked.seed
             mode: Mode = "scorer" if asked.scorer else "full"
-            setup = game_named(asked.name).setup(players, rules_of(asked.rules_file), seed, mode)
+            rules = parsed_file(asked.rules_file, tomllib.loads, "TOML", BadGame) if asked.rules_file else {}
+            setup = game_named(asked.name).setup(players, rules, seed, mode)
             table = GameTable.begun(record, clock, asked.name, setup)
         table.listen(GameLines(table.match))
         plans = game_named(asked.name).reads == "plans"

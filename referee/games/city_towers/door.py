@@ -7,7 +7,7 @@ from cards.face import RED, Face
 from cards.sentences import sentence
 from referee.games.city_towers import rules
 from referee.games.city_towers.rules import HEIGHTS, City, PlayStone
-from referee.games.core import Game, GameCommand, MoveProposal, Site, Tower, Words, from_rules
+from referee.games.core import Game, MoveProposal, Site, Tower, Words, from_rules
 
 Owners = tuple[int, ...]
 """The seat of every storey, from below."""
@@ -60,12 +60,6 @@ def _face(name: str, words: Words) -> Face:
     return Face("", f"{words('game.field.site').split(' ')[0]} {name}", RED, f"site {name}")
 
 
-def _plan(state: rules.City, command: GameCommand) -> tuple[int, tuple[Tower, ...]] | None:
-    if not isinstance(command, rules.PlayStone):
-        return None
-    return command.city, tuple(state.tower(command.city, site) for site in rules.SITES)
-
-
 GAME: Game[rules.City] = Game(
     name="city_towers",
     seats=range(2, 5),
@@ -74,6 +68,8 @@ GAME: Game[rules.City] = Game(
     face=_face,
     reads="plans",
     propose=lambda state, cities, _: propose(state, cities),
-    plan=_plan,
+    plan=lambda state, c: (
+        (c.city, tuple(state.tower(c.city, site) for site in rules.SITES)) if isinstance(c, PlayStone) else None
+    ),
     **from_rules(rules),
 )

@@ -102,8 +102,7 @@ def _console(table: GameTable, links: list[str], camera: TableCamera | None) -> 
         values |= {"look": look and shown_look(look, flask.g.lang)}
         values |= {"forms": {kind.NAME: form_of(kind) for kind in match.game.commands}}
         values["local"] = spectators_address() is None
-        now = [kind.NAME for kind in match.game.commands if match.state.phase in kind.PHASES]
-        values |= {"opened": next(iter(now), "")}
+        values["opened"] = next((kind.NAME for kind in match.game.commands if match.state.phase in kind.PHASES), "")
         return flask.render_template("game_console.html", **values), 409 if fault else 200
 
     @pages.errorhandler(RefereeError)

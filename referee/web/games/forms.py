@@ -1,6 +1,6 @@
 """Commands as forms: the fields of each, what was filled in, and what a camera's reading proposes to confirm."""
 
-import base64
+from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
@@ -34,6 +34,7 @@ def read_form(game: Game[Any], form: Mapping[str, str]) -> GameCommand:
 def shown_look(look: TableReading, lang: str) -> dict[str, Any]:
     """For the template: ``message``, ``moves`` that may be confirmed, ``refusal``, ``unknown``, ``pictures``."""
     proposal = look.proposal
+    jpegs = {city: cv2.imencode(".jpg", p, [cv2.IMWRITE_JPEG_QUALITY, 80])[1] for city, p in look.overlays.items()}
     moves = [*([proposal.command] if proposal.command and not proposal.refusal else []), *proposal.others]
     return {
         "message": say(lang, proposal.message),
@@ -41,11 +42,5 @@ def shown_look(look: TableReading, lang: str) -> dict[str, Any]:
         "refusal": say(lang, proposal.refusal),
         "unknown": [f"{city}/{site}" for city, site in proposal.unknown],
         "count": look.pictures,
-        "pictures": {city: _data_url(image) for city, image in look.overlays.items()},
+        "pictures": {n: f"data:image/jpeg;base64,{b64encode(jpeg.tobytes()).decode()}" for n, jpeg in jpegs.items()},
     }
-
-
-def _data_url(image: Any) -> str:
-    """A picture (h, w, 3) BGR as a JPEG in an address of its own."""
-    _, data = cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, 80])
-    return "data:image/jpeg;base64," + base64.b64encode(data.tobytes()).decode()
