@@ -125,14 +125,14 @@ def test_a_broken_truth_is_named(tmp_path):
 
 
 def test_what_a_doubt_is_worth_is_what_it_withholds_and_what_it_alone_does():
-    caught = score("match", "undecided", leaning="mismatch", doubts=("covered", "unsure"))
-    alone = score("match", "undecided", leaning="mismatch", doubts=("covered",))
-    cost = score("mismatch", "undecided", leaning="mismatch", doubts=("covered",))
+    caught = score("match", "undecided", leaning="mismatch", doubts=("hardly_shown", "unsure"))
+    alone = score("match", "undecided", leaning="mismatch", doubts=("hardly_shown",))
+    cost = score("mismatch", "undecided", leaning="mismatch", doubts=("hardly_shown",))
     rows = [caught, alone, cost, score("match", "match"), score("match", None)]
     table = {
         line[:18].strip(): line[18:].split() for line in doubt_lines({"one": rows, "two": [score("match", "match")]})
     }
-    assert table["covered"] == ["2", "(1)", "1", "(1)", ".", "."]
+    assert table["hardly_shown"] == ["2", "(1)", "1", "(1)", ".", "."]
     assert table["unsure"] == ["1", "(0)", ".", ".", "."]
     assert table["any of them"] == ["2", "1", ".", "."]
     assert table["of all ahead"] == ["2", "2", "0", "1"]

@@ -17,7 +17,6 @@ from cards.build import Build, Piece
 from cards.kinds.height import HeightCard
 from cards.kinds.shapes import ShapesCard
 from cards.pieces import Pose
-from referee.benchmark.effects import light
 from referee.simulator.build_plans import spread_set
 from referee.vision.observer import Observer
 from referee.vision.search.sizes import scaled_set
@@ -187,18 +186,6 @@ def test_heights_by_wrong_sizes():
     assert shapes.verdict.ruling == "match"
 
 
-def test_clipped_pieces_rob_nobody(rig, built):
-    """Two stops too many and more: what the paints were is lost, so that no build is called wrong by them."""
-    observer = Observer(rig.piece_set, rig.camera)
-    for times, doubts in ((1, ()), (4, ("tinted",)), (12, ("clipped", "tinted"))):
-        frame = relit(built, times, times, times)
-        visibility = visibility_of(*observer.gather(frame)[2]["A"], rig.piece_set, Build(rig.piece_set, ()))
-        decision = of_a_tower("mismatch", visibility)
-        assert decision.doubts == doubts
-        assert of_a_tower("match", visibility).doubts == ()
-        assert [r.code for r in decision.verdict.reasons] == (["overexposed"] if doubts else ["wrong_count"])
-
-
 @pytest.mark.parametrize("ruling", ["match", "mismatch"])
 def test_clipped_since(rig, tower, bare, built, ruling):
     """Half a stop: no piece is clipped, but the paper around it is, and was not when the field was empty."""
@@ -219,22 +206,6 @@ def test_paper_clipped_elsewhere_on_the_sheet_withholds_no_match(rig, tower, bar
     frame[y - 60 : y + 20, x : x + 110] = 255
     verdict = observer.judge([frame], CARD, ["A"]).zones["A"]
     assert verdict.ruling == "match", verdict.reasons
-
-
-@pytest.mark.parametrize(
-    ("x", "lost"), [(-20, True), (-105, False)], ids=["beside the build", "elsewhere on the sheet"]
-)
-def test_colours_that_a_lamp_washes_out(rig, tower, x, lost):
-    """Red in added white light is pale, and pale red is orange: what the paper about it shows is that light was added.
-    A lamp somewhere else, and one field in shadow, take nothing from a build."""
-    empty, built = ((0.6 * rig.photograph(there)).astype(np.uint8) for there in ({}, {"A": tower}))
-    observer, build = Observer(rig.piece_set, rig.camera, empty=empty), Build(rig.piece_set, tower)
-    at = np.array(rig.pixel("A", x, 0, 0))
-    frame = light.glare(built, at, (14.0, 10.0), 0.0, 0.4)
-    for picture, doubts in ((built, ()), (frame, ("glare",) if lost else ())):
-        visibility = visibility_of(*observer.gather(picture)[2]["A"], rig.piece_set, build)
-        assert of_a_tower("mismatch", visibility).doubts == doubts
-        assert of_a_tower("match", visibility).doubts == ()
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,6 @@ from cards.card import Card
 from cards.kinds.height import HeightCard
 from cards.kinds.layout import LayoutCard
 from cards.kinds.organ_pipes import OrganCard
-from cards.kinds.shapes import ShapesCard
 from cards.law import because, worded_piece
 from referee.vision.image.unknown import UnknownThing
 from referee.vision.search.canvas import Fit
@@ -40,11 +39,8 @@ def tower(ruling: str, fit: Fit = CERTAIN, proof: Proof = SHOWN, margin: float =
         ("out_of_view", "match mismatch", "field_seen", 0.9, 0.899),
         ("build_cut", "match mismatch", "cut_mm", 8.0, 8.01),
         ("no_colour", "match mismatch", "coloured", 0.02, 0.0199),
-        ("clipped", "mismatch", "clipped", 0.05, 0.0501),
-        ("tinted", "mismatch", "tinted", 0.8, 0.801),
         ("field_lighter", "mismatch", "field_lighter", 0.2, 0.201),
         ("paper_lighter", "match", "paper_lighter", 0.2, 0.201),
-        ("glare", "mismatch", "glare", 0.05, 0.0501),
     ],
 )
 @pytest.mark.parametrize("ruling", ["match", "mismatch"])
@@ -70,8 +66,7 @@ def test_wrong_sizes_rob_no_card_of_given_pieces():
 @pytest.mark.parametrize(
     ("ruling", "fit", "proof", "margin", "name"),
     [
-        ("mismatch", CERTAIN, Proof(1.0, 1.0), 20_000.0, "covered"),
-        ("mismatch", CERTAIN, Proof(1.0, 0.99), 20_000.0, None),
+        ("mismatch", CERTAIN, Proof(1.0, 5.0), 20_000.0, None),
         ("match", CERTAIN, Proof(1.0, 5.0), 20_000.0, None),
         ("mismatch", CERTAIN, Proof(0.35, 0.0), 20_000.0, None),
         ("mismatch", CERTAIN, Proof(0.34, 0.0), 20_000.0, "hardly_shown"),
@@ -95,29 +90,11 @@ def test_where_a_doubt_about_the_reading_begins(ruling, fit, proof, margin, name
 
 
 @pytest.mark.parametrize(
-    ("card", "share", "doubts"),
-    [
-        (HeightCard("H", 1, 1), 0.6, ()),
-        (HeightCard("H", 1, 1), 0.59, ("unexplained",)),
-        (ShapesCard("S", 1, (("cube", 1),)), 0.85, ()),
-        (ShapesCard("S", 1, (("cube", 1),)), 0.84, ("unexplained_shapes",)),
-        (ShapesCard("S", 1, (("cube", 1),)), 0.59, ("unexplained", "unexplained_shapes")),
-    ],
-)
-def test_a_mismatch_explains_so_much_of_the_evidence(card, share, doubts):
-    built = [reading(RED, HIGHER), reading(RED, score=10_000.0)]
-    decision = decided(card, built, dataclasses.replace(CERTAIN, share=share))
-    assert tuple(name for name in decision.doubts if name.startswith("unexplained")) == doubts
-
-
-@pytest.mark.parametrize(
     ("card", "built", "area", "doubts"),
     [
         (HeightCard("H", 1, 2), (RED,), 0.5, ("lacking_covered",)),
         (HeightCard("H", 1, 2), (RED,), 0.49, ()),
-        (HeightCard("H", 1, 2), (RED,), 1.0, ("lacking_covered", "covered")),
-        (HeightCard("H", 1, 1), (RED, HIGHER), 1.0, ("covered",)),  # lacks nothing
-        (HeightCard("H", 1, 1), (RED, HIGHER), 0.5, ()),
+        (HeightCard("H", 1, 1), (RED, HIGHER), 1.0, ()),  # lacks nothing
     ],
 )
 def test_what_touches_a_build_may_be_what_lacks(card, built, area, doubts):
@@ -169,8 +146,6 @@ def test_a_doubt_says_how_far_sizes_are_off():
 def test_a_doubt_says_how_much_is_explained():
     decision = tower("mismatch", dataclasses.replace(CERTAIN, share=0.7), margin=1200.0)
     assert said(decision, "unsure") == ("unexplained", {"n": 70})
-    half = tower("mismatch", dataclasses.replace(CERTAIN, share=0.5))
-    assert half.doubts[0] == "unexplained" and half.verdict.reasons[0].values == {"n": 50}
 
 
 def test_a_doubt_says_what_both_readings_are_at_first_sight():
@@ -184,12 +159,6 @@ def test_a_doubt_says_what_the_reading_is_at_first_sight():
     decision = tower("mismatch", proof=Proof(0.1, 0.0))
     assert said(decision, "hardly_shown") == ("covered", {"sight": sight(decision)})
     assert sight(decision)["code"] == "wrong_count"
-
-
-def test_a_doubt_says_which_piece_has_several_colours():
-    decision = tower("mismatch", proof=Proof(1.0, 0.0, multicoloured=WHITE))
-    want = {"piece": {"color": "white", "shape": "cube"}, "sight": sight(decision)}
-    assert said(decision, "multicoloured") == ("motley", want)
 
 
 def test_a_doubt_says_how_many_of_a_kind_the_set_has():

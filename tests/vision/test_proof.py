@@ -89,20 +89,3 @@ def test_tongs_laid_down_behind_a_build_hide_no_piece(rig, proof, wide_mm, touch
     stands = np.abs(built.astype(int) - bare).max(-1) > 12
     frame[stands] = built[stands]  # what stands before it hides it
     assert (proof(frame, TOWER, None).unexplained_area > 0.5) == touches
-
-
-@pytest.mark.parametrize(
-    ("icons", "multicoloured"),
-    [(("red", "green", "red", "green"), True), (("red", "red", "red", "red"), False), ((), False)],
-)
-def test_a_piece_within_which_other_colours_lie_is_a_screen(rig, proof, icons, multicoloured):
-    """A lit phone was taken for a bridge too many, a right build robbed; worn paint shows one, wood."""
-    green = Piece("cube", "green", Pose(), -80.0, 0.0, 15.0)
-    frame = rig.photograph({"A": [BLUE, RED, ORANGE, green]})
-    paint = {"red": rig.pixel("A", 0.0, -15.0, 45.0), "green": rig.pixel("A", -80.0, -15.0, 15.0)}
-    paint = {name: tuple(int(c) for c in frame[y, x]) for name, (x, y) in paint.items()}
-    for icon, (x, z) in zip(icons, ((29, 9), (41, 9), (29, 21), (41, 21)), strict=False):
-        quad = [rig.pixel("A", x + u, -15.0, z + v) for u, v in ((-3, -3), (3, -3), (3, 3), (-3, 3))]
-        cv2.fillConvexPoly(frame, np.array(quad, np.int32), paint[icon], cv2.LINE_AA)
-    found = proof(frame, build(BLUE, RED, ORANGE, loose=(green,)), TOWER)
-    assert (found.multicoloured == ORANGE) == multicoloured

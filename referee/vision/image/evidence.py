@@ -10,9 +10,7 @@ less than inside.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import partial
 
 import cv2
 import numpy as np
@@ -35,7 +33,6 @@ from referee.vision.image.background import (
     room_tint,
     white_shift,
 )
-from referee.vision.image.glare import added_light
 from referee.vision.image.unknown import unknown_mask
 from referee.vision.image.view import ZoneView
 from referee.vision.measured import measured
@@ -71,8 +68,7 @@ class Evidence:
     would show there, 0 where that is not known. ``hidden`` are the names of colours that cannot be
     told from what is off the mats. ``unknown`` (h, w) bool: what in the field is neither table nor piece;
     ``known`` (h, w) bool: pixels that fit a piece's colour or what is behind, away from glare;
-    ``coloured``: the spread of red against green over the view, about 0 in a gray picture; ``added`` gives the light
-    that a lamp's mirror image adds where it is asked for (h, w), as far as bare table is seen there (see ``glare``).
+    ``coloured``: the spread of red against green over the view, about 0 in a gray picture.
     """
 
     names: tuple[str, ...]
@@ -85,11 +81,10 @@ class Evidence:
     unknown: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), bool))
     coloured: float = 1.0
     known: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), bool))
-    added: Callable[[np.ndarray], np.ndarray] = lambda where: np.zeros(0, np.float32)
 
     def lean(self) -> Evidence:
-        """The same without gains, features and light, which take six sevenths of its memory."""
-        return replace(self, gains=self.gains[:, :0].copy(), features=self.features[:0].copy(), added=Evidence.added)
+        """The same without gains and features, which take six sevenths of its memory."""
+        return replace(self, gains=self.gains[:, :0].copy(), features=self.features[:0].copy())
 
 
 PAPER_SAMPLE = measured(15000, "px", "so many of the paper's pixels tell its white as well as all of them")
@@ -243,7 +238,6 @@ def gather_evidence(
         unknown,
         float(np.std(f[::4, ::4, 1])),
         (np.maximum(np.log(most + 1e-12), plain) > UNKNOWN_DENSITY) & ~foot,
-        partial(added_light, view, f, table, known, None if relit is None else -float(relit[0])),
     )
 
 

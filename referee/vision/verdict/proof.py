@@ -5,8 +5,7 @@ hand before it, for the right build explains no hand. So the pixels in which the
 themselves: each must show, by its own colour, the paint or the table that the reading ahead has there, and not glare,
 skin, a mixture, or something between two colours. Each piece is tested in the same way; a proof is as good as its
 weakest part. What touches the build and is neither bare table nor a piece of the reading is measured: what seems to be
-missing may be there, under a glare or behind a hand. And a piece has one colour: where patches of several other colours
-lie within it, a screen or a print was taken for it.
+missing may be there, under a glare or behind a hand.
 """
 
 from collections.abc import Sequence
@@ -34,25 +33,17 @@ THIN_PX = measured(
     "thinner things are rims of pieces and shadows, or both tongs laid down behind the build: up to 15 wide in two of "
     "182 clean pictures; with 13 as many hands and fingers are told as with 17 (93 builds, seed 92)",
 )
-COLOUR_PATCH = measured(
-    0.02,
-    "of a piece's pixels",
-    "by hand: a patch of another colour within it, an icon of a screen or a letter of a print, not grain",
-    "referee bench devset devset2 --stress --effects phone --seed 97",
-)
 
 
 @dataclass(frozen=True)
 class Proof:
     """``shown`` 0..1, how far the pixels themselves show a build; ``unexplained_area``, the largest thing touching it
     that is neither shown by it nor bare table, relative to the set's smallest front; ``shown_beyond_slivers``: as
-    ``shown``, but where only a sliver of pixels tells it from its rival that says nothing; ``multicoloured``, the first
-    piece of it within which patches of several other colours lie."""
+    ``shown``, but where only a sliver of pixels tells it from its rival that says nothing."""
 
     shown: float
     unexplained_area: float
     shown_beyond_slivers: float = 1.0
-    multicoloured: Piece | None = None
 
 
 def proof_of(view: ZoneView, evidence: Evidence, piece_set: PieceSet, build: Build, rival: Build | None) -> Proof:
@@ -64,12 +55,12 @@ def proof_of(view: ZoneView, evidence: Evidence, piece_set: PieceSet, build: Bui
     tags, where, shown = claims(view, evidence, piece_set, build, rival)
     standing = (tags >= 0) & (tags < len(build.pieces))
     told = float((shown & evidence.known)[where].mean()) if where.any() else 1.0
-    painted, multicoloured = _painted(view, evidence, build, tags, shown)
+    painted = _painted(view, build, tags, shown)
     bare = (evidence.labels < 0) & evidence.known & ~evidence.unknown
     left: float = _touching(~bare & (tags < 0) & view.valid, standing if build.pieces else view.regions[2])
     asked = told if where.sum() >= FEW_PX else 1.0
     left /= smallest_face_mm2(piece_set) * view.px_per_mm**2
-    return Proof(min(told, painted), left, min(asked, painted), multicoloured)
+    return Proof(min(told, painted), left, min(asked, painted))
 
 
 class Claims(NamedTuple):
@@ -108,35 +99,18 @@ def _inner(mask: np.ndarray, sliver: bool = True) -> np.ndarray:
     return mask if sliver else np.zeros_like(mask)
 
 
-def _painted(
-    view: ZoneView, evidence: Evidence, build: Build, tags: np.ndarray, shown: np.ndarray
-) -> tuple[float, Piece | None]:
-    """The share 0..1 of its pixels that the piece shows which shows least of its colour, and the first that is
-    multicoloured; ``tags`` and ``shown`` as in ``Claims``."""
-    least, multicoloured = 1.0, None
-    for i, piece in enumerate(build.pieces):
+def _painted(view: ZoneView, build: Build, tags: np.ndarray, shown: np.ndarray) -> float:
+    """The share 0..1 of its pixels that the piece shows which shows least of its colour; ``tags`` and ``shown`` as in
+    ``Claims``."""
+    least = 1.0
+    for i in range(len(build.pieces)):
         x, y, w, h = cv2.boundingRect((tags == i).astype(np.uint8))
         box = slice(max(y - RIM_PX, 0), y + h + RIM_PX), slice(max(x - RIM_PX, 0), x + w + RIM_PX)
-        mask, labels = (tags[box] == i) & view.valid[box], evidence.labels[box]
+        mask = (tags[box] == i) & view.valid[box]
         inner = _inner(mask, sliver=False) if w else mask
-        if not inner.any():
-            continue
-        least = min(least, float(shown[box][inner].mean()))
-        if multicoloured is None and _multicoloured(labels, mask, inner, evidence.names.index(piece.color)):
-            multicoloured = piece
-    return least, multicoloured
-
-
-def _multicoloured(labels: np.ndarray, piece: np.ndarray, inner: np.ndarray, own: int) -> bool:
-    """Whether patches of at least two colours beside its ``own`` lie within a piece's pixels (h, w), clear of its rim:
-    what stands before a piece, or a piece a little beside its place, reaches to the rim."""
-    least = COLOUR_PATCH * inner.sum()
-    there = labels[inner]
-    others = [k for k, n in enumerate(np.bincount(there[there >= 0])) if k != own and n >= max(least, 1)]
-    if len(others) < 2:
-        return False
-    parts = (ski.measure.regionprops(ski.measure.label(piece & (labels == k), connectivity=1), inner) for k in others)
-    return sum(any(part.area >= least and part.intensity_min for part in of) for of in parts) > 1
+        if inner.any():
+            least = min(least, float(shown[box][inner].mean()))
+    return least
 
 
 def _touching(mask: np.ndarray, build: np.ndarray) -> int:

@@ -5,12 +5,11 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
-from calibration.quality import CLIPPED_CODE, clipped_pixels
+from calibration.quality import clipped_pixels
 from cards.build import Build
 from cards.pieces import PieceSet
 from cards.sentences import sentence
 from referee.vision.image.evidence import REACH_PX, Evidence
-from referee.vision.image.glare import GLARE_LIGHT
 from referee.vision.image.parts import around
 from referee.vision.image.unknown import UnknownThing, outsized, patches
 from referee.vision.image.view import ZoneView
@@ -33,11 +32,8 @@ class Visibility:
     through what stands in the field; ``coloured``: spread of red against green, about 0 in a grey picture; ``unknown``:
     the largest thing that is neither table nor piece; ``hidden``: colours that cannot be told from the background.
 
-    A clipped channel turns paints into each other, and pale ones into paper: ``clipped`` and ``tinted`` are the shares
-    of piece-coloured pixels with two channels clipped, and with one. ``field_lighter`` and ``paper_lighter``: how much
-    more of the field, and of the table about the build, is clipped than in the empty frame: a lamp's mirror image or a
-    longer exposure came since, in which pieces fade. ``glare``: share of the bare table about the build with light
-    added.
+    ``field_lighter`` and ``paper_lighter``: how much more of the field, and of the table about the build, is clipped
+    than in the empty frame: a lamp's mirror image or a longer exposure came since, in which pieces fade.
     """
 
     field_seen: float = 1.0
@@ -45,11 +41,8 @@ class Visibility:
     coloured: float = 1.0
     unknown: UnknownThing | None = None
     hidden: tuple[str, ...] = ()
-    clipped: float = 0.0
-    tinted: float = 0.0
     field_lighter: float = 0.0
     paper_lighter: float = 0.0
-    glare: float = 0.0
 
 
 def visibility_of(
@@ -57,22 +50,17 @@ def visibility_of(
 ) -> Visibility:
     """What the picture allows to be told of a build. ``empty`` (h, w) bool: where the empty frame is ``clipped``."""
     field, of_pieces = view.regions[2] & view.valid, evidence.labels >= 0
-    channels = (view.image[of_pieces & field] >= CLIPPED_CODE).sum(-1)
     shown = (piece_tags(view, piece_set, build.pieces) >= 0).astype(np.uint8)
     near = _near(view, shown)
     increase = np.zeros(view.valid.shape, int) if empty is None else clipped_pixels(view.image).astype(int) - empty
-    light = evidence.added(near & (cv2.dilate(shown, np.ones((5, 5), np.uint8)) == 0))  # a rim's pixels are mixtures
     return Visibility(
         _mean(view.valid[view.regions[2]]),
         _cut_mm(view, of_pieces),
         evidence.coloured,
         next(iter(unknown_things(view, evidence, piece_set)), None),
         evidence.hidden,
-        _mean(channels >= 2),
-        _mean(channels >= 1),
         _mean(increase[field]),
         _mean(increase[near & (shown == 0) & view.valid]),
-        _mean(light > GLARE_LIGHT),
     )
 
 
