@@ -66,7 +66,7 @@ def projected(browser, name: str) -> Iterator[Page]:
         page = context.new_page()
         page.clock.install()
         page.goto(server.url.rstrip("/") + SCENE[name].path)
-        page.wait_for_function("document.body.dataset.phase !== undefined")
+        page.locator("body[data-phase][data-serial]").wait_for(state="attached")  # no part is drawn again after that
         yield page
     finally:
         context.close()
