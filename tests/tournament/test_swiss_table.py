@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from organised import over
 
-from referee.tournament.pairing import swiss
+from referee.tournament.pairing import latest_floats, swiss
 from referee.tournament.state import Tournament
 
 TABLE = (Path(__file__).parent / "swiss_table.txt").read_text(encoding="utf-8")
@@ -49,3 +49,13 @@ def test_a_pairing_is_the_printed_one(size, points, met, rested, down, up, wante
 def test_the_table_holds_every_size_from_2_to_17_and_later_rounds():
     assert [int(row[0]) for row in ROWS if not row[1]] == list(range(2, 18))
     assert sum(line.startswith(tuple("0123456789")) for line in TABLE.splitlines()) == len(ROWS)
+
+
+def test_who_met_more_points_in_the_latest_round_who_fewer_and_who_rested():
+    games = (over(1, 1, 2), over(2, 4, 3), over(3, 5, 6), over(4, 7))
+    win = max(games[0].match_points(p) for p in (1, 2))
+    before = {1: 3, 2: 1, 3: 3, 4: 1, 5: 2, 6: 2, 7: 0, 8: 0}
+    made = {p: n + win * (p in (1, 4, 5, 7)) for p, n in before.items()}
+    floats = latest_floats(Tournament(games=games, round=1), made)
+    assert floats == {1: 1, 2: -1, 3: 1, 4: -1, 5: 0, 6: 0, 7: 1, 8: 1}
+    assert latest_floats(Tournament(), before) == {}
