@@ -4,6 +4,7 @@ Made on the picture thread from the newest frame and from what the vision thread
 and the build of the last verdict for as long as it stands untouched.
 """
 
+import time
 from collections.abc import Collection, Mapping, Sequence
 from itertools import product
 from typing import Any
@@ -11,13 +12,15 @@ from typing import Any
 import cv2
 import numpy as np
 
-from calibration.mat import Mats
+from calibration.mat import Mats, detect_mats
 from cards.build import TALLEST_MM
+from referee.errors import RefereeError
 from referee.session.ports import RunningSession
 from referee.vision.image.color_lut import label_frame
 from referee.vision.observer import Judgement, ZoneSight
 from referee.vision.overlay import FieldDrawing, Outline, outlines
 
+MATS_EVERY_S = 5.0
 SHOWN_PX = 640
 """Width of a field's picture at most: a console shows two of them side by side."""
 
@@ -46,6 +49,7 @@ class FieldPreviews:
 
     def __init__(self, session: RunningSession) -> None:
         self._session = session
+        self._mats: tuple[float, Mats | None] = (-1e9, None)
         self._read: dict[str, Read] = {}
         self._read_of = -1
 
@@ -57,7 +61,7 @@ class FieldPreviews:
     def picture(self, zone: str, image: np.ndarray, drawn: bool = True) -> np.ndarray:
         """The part of a frame (h, w, 3) with one mat and a build's height above it, at most 640 px wide; with what the
         gate sees ``drawn`` into it."""
-        mats = self._session.gate.mats
+        mats = self._mats_in(image)
         box = _box(mats, zone, image.shape[:2]) if mats else None
         if mats is None or box is None:
             half = image.shape[1] // 2
@@ -95,6 +99,20 @@ class FieldPreviews:
         elif gate["hand"] or gate["moving"] > TOUCHING:
             self._read.pop(zone, None)
         return self._read.get(zone)
+
+    def _mats_in(self, image: np.ndarray) -> Mats | None:
+        at, mats = self._mats
+        if time.monotonic() - at > MATS_EVERY_S:
+            mats = self._look_for_mats(image)
+            self._mats = (time.monotonic(), mats)
+        return mats
+
+    def _look_for_mats(self, image: np.ndarray) -> Mats | None:
+        try:
+            gray = cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)
+            return detect_mats(gray, self._session.observer.camera)
+        except RefereeError:
+            return None
 
 
 def _pieces(judgement: Judgement, zone: str, sight: ZoneSight) -> Read:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import cv2
 import numpy as np
 
-from calibration.mat import FIELD, SHEET, MatPose, Mats
+from calibration.mat import FIELD, SHEET, MatPose
 from calibration.palette import Palette, nominal_palette
 from referee.devices.ports import Frame
 from referee.kernels.pictures import compare
@@ -129,11 +129,6 @@ class Gate:
     def colours(self) -> tuple[tuple[str, ...], np.ndarray] | None:
         """Names and label table (``lut.label_frame``) in use; None before any mat was in view."""
         return (self._palette.names, self._table) if self._palette else None
-
-    @property
-    def mats(self) -> Mats | None:
-        """Where the mats were found last; None before any was."""
-        return self._geometry.mats if self._geometry else None
 
     def reduced_frame(self) -> tuple[ReducedFrame, HandGeometry] | None:
         """What the last look saw, whole, and where the mats were found last; None before any was. To be asked often:
