@@ -364,7 +364,7 @@ REFUSED = [
     (["stop"], CameraVerdict("A", zone_verdict({"verdict": "maybe"})), "a verdict is"),
     (["stop"], HumanRuling("perhaps", "Ref", "x"), "no ruling"),
     (["stop"], HumanRuling("match", "", "x"), "needs who"),
-    (["stop"], HumanRuling("match", "Ref", "x", zone="B"), "did not call"),
+    (["stop"], HumanRuling("match", "Ref", "x", zone="B"), "nobody called Stop"),
     (["stop"], VoidDuel("Ref", ""), "needs why"),
 ]
 
