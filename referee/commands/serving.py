@@ -117,10 +117,12 @@ def running_session(use: Equipment, players: Sequence[str] | None = None) -> Ite
 def start_server(app: Flask, asked: PageOptions) -> Server:
     """The pages on a port; where none was asked for on the usual one or, when that is taken, on a free one.
 
-    Before anybody can ask, the first page's templates are compiled, and what is loaded by now is no more searched for
-    garbage: that took 60 ms each time, in which nobody is served.
+    Before anybody can ask, the first page's templates and the board's are compiled, and what is loaded by now is no
+    more searched for garbage: that took 60 ms each time, in which nobody is served.
     """
     app.test_client().get("/")
+    for name in app.jinja_env.list_templates(filter_func=lambda name: "board" in name):
+        app.jinja_env.get_template(name)
     gc.collect()
     gc.freeze()
     try:
