@@ -13,6 +13,8 @@ from cards.kinds.height import HeightCard
 from cards.kinds.layout import LayoutCard
 from cards.kinds.shapes import ShapesCard
 from cards.pieces import Pose, builtin_piece_set, parse_piece_set
+from referee.commands.named_files import named_deck
+from referee.simulator.table import TableSim
 from referee.vision.image.evidence import gather_evidence, paper_white
 from referee.vision.image.view import zone_view
 from referee.vision.observer import Observer
@@ -178,3 +180,17 @@ def test_two_pieces_are_found_where_one_of_their_colour_was_taken_for_both(rig):
     names = [cat.types[cat.kind[int(s)]][0] for s in best.pieces[:, 0]]
     assert names == ["rectangle", "rectangle", "cube"]
     assert best.pieces[:, 3] == pytest.approx([12.5, 37.5, 65.0], abs=0.5)
+
+
+@pytest.mark.parametrize("card_id", ["BS14", "BS16"])
+def test_what_stands_on_top_is_not_taken_for_what_lies_far_behind(card_id):
+    """One loose piece, or two, behind the build would look as what stands on it does, and explains nearly as much."""
+    cards = named_deck("challenge80b", PIECES).cards
+    number, card = next((n, c) for n, c in enumerate(cards) if c.id == card_id)
+    table, observer = TableSim(PIECES, 3, seating="across"), Observer(PIECES)
+    observer.learn_empty(table.empty())
+    first = number // 2 * 2
+    pair = dict(zip("AB", cards[first : first + 2], strict=True))
+    picture = table.picture({zone: shown.example(PIECES) for zone, shown in pair.items()}, number=first)
+    zone = "AB"[number - first]
+    assert observer.judge([picture], card, zones=[zone]).zones[zone].ruling == "match"

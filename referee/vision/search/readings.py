@@ -34,7 +34,7 @@ from referee.vision.search.canvas import (
     states_of,
 )
 from referee.vision.search.stances import Catalogue
-from referee.vision.search.storeys import CROOKED_NATS, SECOND_BEST, with_storeys
+from referee.vision.search.storeys import CROOKED_NATS, SECOND_BEST, with_loose_on_top, with_storeys
 
 SEARCHES = ((WIDE, FEW_READINGS, 0), (WIDEST, FEW_READINGS + 1, 1))
 """Widths of a search, how many of what it finds are improved, and how many pieces may be borrowed on the way."""
@@ -129,6 +129,11 @@ def _explored(
             if _good(small, better + found):
                 break
     lean = _distinct_readings(sorted(better, key=lambda r: -r.score), SECOND_BEST)
+    stood = lean[:1]
+    for _ in range(SECOND_BEST):  # two pieces, one on the other, may look like two that lie behind
+        moved = fit_readings(small, [r for base in stood for r in with_loose_on_top(small, base)])
+        stood = sorted(with_loose(small, moved, loose), key=lambda r: -r.score)[:SECOND_BEST]
+        better += [improve(beam, r, loose, history) for r in stood if r.score > lean[0].score]
     if lean and (not _good(small, better) or crookedness(small, lean[0]) > CROOKED_NATS):
         raised = with_loose(small, [r for base in lean for r in with_storeys(small, base)], loose)
         better += [improve(beam, r, loose, history) for r in sorted(raised, key=lambda r: -r.score)[:SECOND_BEST]]

@@ -1,4 +1,5 @@
-"""A tower a storey higher or lower that fills the same picture: what single edits of a reading do not reach."""
+"""Other builds that fill the same picture, which single edits of a reading do not reach: a tower a storey higher or
+lower, or a piece on top of the build instead of one that lies far behind it."""
 
 from itertools import product
 
@@ -24,8 +25,7 @@ def with_storeys(canvas: Canvas, best: Reading) -> list[Reading]:
     fitted."""
     cat, pieces = canvas.cat, best.pieces[np.argsort(best.pieces[:, 3], kind="stable")]
     feet = pieces[:, 3] - cat.size[pieces[:, 0].astype(int), 2] / 2
-    view = canvas.scene(best.turn).camera
-    eye = -view[:, :3].T @ view[:, 3]
+    eye = _eye(canvas, best.turn)
     free = cat.stock - np.bincount(cat.kind[pieces[:, 0].astype(int)], minlength=len(cat.stock))
     usual = np.flatnonzero(~cat.rare & (free[cat.kind] > 0)) if 0 < len(pieces) < MAX_PIECES else ()
     trials = []
@@ -45,6 +45,29 @@ def with_storeys(canvas: Canvas, best: Reading) -> list[Reading]:
     tried = fit_readings(canvas, raised, NO_CLIMB, [r.count for r in raised])
     near = sorted(tried, key=lambda r: -r.score)[: FEW_READINGS * SECOND_BEST]
     return sorted(fit_readings(canvas, near), key=lambda r: -r.score)[:SECOND_BEST]
+
+
+def with_loose_on_top(canvas: Canvas, best: Reading) -> list[Reading]:
+    """A reading with one of its loose pieces on one of its own, where that looks the same; not fitted."""
+    cat, pieces, eye = canvas.cat, best.pieces, _eye(canvas, best.turn)
+    size, c, s = cat.size[pieces[:, 0].astype(int)], np.cos(best.turn), np.sin(best.turn)
+    trials = []
+    for lying, x, y, z, _ in best.loose:
+        at = np.array([c * x + s * y, c * y - s * x])
+        for stance in np.flatnonzero(~cat.rare & (cat.kind == cat.kind[int(lying)])):
+            for carrier, extent in zip(pieces, size, strict=True):
+                up = carrier[3] + (extent[2] + cat.size[stance, 2]) / 2
+                there = at + (up - z) / (eye[2] - z) * (eye[:2] - at)
+                if (np.abs(there - carrier[1:3]) < (extent[:2] + cat.size[stance, :2]) / 2).all():
+                    rows = np.vstack([pieces, [stance, there[0], carrier[2], up, carrier[4]]])
+                    trials.append(Reading(best.turn, rows[np.argsort(rows[:, 3], kind="stable")], 0.0, "storey"))
+    return trials
+
+
+def _eye(canvas: Canvas, turn: float) -> np.ndarray:
+    """(3,) mm: where the camera is, in the frame turned by ``turn``."""
+    view = canvas.scene(turn).camera
+    return np.asarray(-view[:, :3].T @ view[:, 3])
 
 
 def _in_two(
