@@ -44,8 +44,9 @@ FINDING: Mapping[str, str] = {
 ATTEMPTS = click.argument("attempts", nargs=-1, required=True)
 """Paths and addresses: what they are is found out in ``referee.recording.address``."""
 
-UNVOUCHED = 3
-"""Exit status of ``verify`` where every attempt is consistent in itself and nothing outside vouches for one."""
+UNVOUCHED, IMPORTED = 3, 4
+"""Exit status of ``verify`` where every attempt is consistent in itself and nothing outside vouches for one or for what
+was said of it later; and where nothing ever sealed one, because it was imported."""
 
 FILE = click.Path(exists=True, dir_okay=False, resolve_path=True)
 DECK = DeckFile(exists=True, dir_okay=False, resolve_path=True)
@@ -299,8 +300,9 @@ def verify(attempts: tuple[str, ...], journal_at: str | None, key: str | None) -
     """Is every one of ATTEMPTS (folders, zip bundles, archives) what was recorded? Is one missing? Offline.
 
     Exit status 0: whole, and the journal or the key vouches for it; 3: consistent in itself, but nothing
-    outside vouches for it, because neither --journal nor --key is given; 1: changed, not sealed, or missing. What was
-    sealed in a match and is not in the archive is missing, unless its retention.jsonl says that it was removed.
+    outside vouches for it, because neither --journal nor --key is given, or for what was said of it later; 4: imported,
+    so that nothing ever sealed it; 1: changed, not sealed, or missing. What was sealed in a match and is not in the
+    archive is missing, unless its retention.jsonl says that it was removed.
     """
     signer, found = load_public(Path(key)) if key else None, dict[str, list[Checked]]()
     with tempfile.TemporaryDirectory(prefix="referee-") as temporary, ExitStack() as opened:
@@ -313,9 +315,12 @@ def verify(attempts: tuple[str, ...], journal_at: str | None, key: str | None) -
         every = [checked for rows in found.values() for checked in rows]
         seals = [seal for checked in every for seal in checked.seals]
         seals += sealed_at_table_of(every, journal) if journal else []
-        gone = _say_missing(attempts, found, seals)
-    if gone or not all(checked.consistent for checked in every):
+        sealed = {name for name, rows in found.items() if not all(checked.imported for checked in rows)}
+        gone = _say_missing(attempts, sealed, seals)
+    if gone or any(checked.changed or not (checked.consistent or checked.imported) for checked in every):
         raise click.exceptions.Exit(1)
+    if not all(checked.consistent for checked in every):
+        raise click.exceptions.Exit(IMPORTED)
     if not all(checked.whole for checked in every):
         raise click.exceptions.Exit(UNVOUCHED)
 
@@ -325,12 +330,14 @@ def _checked(found: Checked) -> str:
         kind = "torn" if all(fault.endswith(TORN) for fault in found.changed) else "changed"
         return f"{kind}: {'; '.join(found.changed)}"
     if not found.consistent:
-        return f"not sealed: {found.unsealed}"
+        return f"imported, never sealed: {found.unsealed}" if found.imported else f"not sealed: {found.unsealed}"
     seal = found.seal
     sealed = f"sealed by event {seal.seq} of match {seal.match_id}, {seal.hash[:16]}" if seal else "not sealed"
     signed = f", signed by key {found.signer[:16]}" if found.signer else ""
     if found.whole:
         return f"whole, {sealed}{signed}"
+    if found.vouched:
+        return f"as recorded, {sealed}{signed}; but {'; '.join(found.unknown)}"
     return f"consistent in itself, {sealed}{signed}; nothing outside vouches for it: --journal or --key"
 
 

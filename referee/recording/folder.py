@@ -33,6 +33,7 @@ from cards.card import Card
 from cards.deck import Deck, load_deck
 from cards.errors import first_fault
 from cards.pieces import PieceSet, load_piece_set
+from referee.events import Event
 from referee.files import torn, write_whole
 from referee.recording.errors import BadAttempt
 
@@ -46,6 +47,9 @@ TORN = "is torn, as a power cut or a full disk leaves a file"
 """Ends what is said of a recorded file that is empty or was never written to its end: nobody has changed it."""
 
 UNHASHED = (META, REVIEW, JOURNAL, SIGNATURE)
+LATE_EVENTS = {"duel_overruled": "ruling", "ruling": "ruling", "foul": "foul"}
+"""What people say of a duel when its recording is closed: event -> kind of line beside the record."""
+
 LOW_MARGIN = 0.9
 """A verdict less sure than this is worth a second look; a judge's figures are probabilities."""
 
@@ -328,6 +332,18 @@ def recorded_at(meta: Mapping) -> datetime | None:
         return (said if said.tzinfo else said.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError):
         return None
+
+
+def review_row(event: Event) -> dict[str, Any]:
+    """The line of ``review.jsonl`` for one of the ``LATE_EVENTS``."""
+    said = event.data
+    row = {
+        "kind": LATE_EVENTS[event.kind],
+        "who": event.who,
+        "at": event.at,
+        "why": said.get("why") or said.get("text") or "",
+    }
+    return row | {k: said[k] for k in ("ruling", "zone", "player", "said") if said.get(k)}
 
 
 def write_json(path: Path, data: object) -> None:

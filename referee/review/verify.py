@@ -3,21 +3,23 @@
 ``attempt.json`` holds the digest of every file; the match's record holds the name of the attempt and the digest of its
 ``attempt.json``, and ``journal.jsonl`` beside it is that record up to there, each line chained to the one before. Who
 changes anything has to forge the whole chain, whose end score sheets print. What people said later
-(``review.jsonl``) is not sealed. A folder alone can only be consistent in itself: that it was not made anew as a whole
-is vouched for by the journal, or by the operator's signature (``signing``) where that key is asked for.
+(``review.jsonl``) is not sealed, but its rulings stand in the journal too. A folder alone can only be consistent in
+itself: that it was not made anew as a whole is vouched for by the journal, or by the operator's signature
+(``signing``) where that key is asked for.
 """
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from referee.errors import RefereeError
 from referee.journal.chain import Entry, check_chain
 from referee.journal.journal import Journal
 from referee.recording import Attempt, load_attempt
 from referee.recording.errors import BadAttempt
-from referee.recording.folder import JOURNAL, META, SIGNATURE, UNHASHED, sha256
+from referee.recording.folder import JOURNAL, LATE_EVENTS, META, REVIEW, SIGNATURE, UNHASHED, review_row, sha256
 from referee.review.signing import signed_by
 from referee.review.timeline import CACHE
 
@@ -31,7 +33,9 @@ Known = Callable[[str], Sequence[Entry]]
 class Checked:
     """``changed``: what is not as it was recorded, a line each; ``unsealed``: why nothing vouches for ``attempt.json``,
     or None; ``seal``: the event that does; ``signer``: the public key whose signature stands under it, or None;
-    ``vouched``: whether the journal or the key that was asked for has proved it; ``seals``: of all attempts up to this.
+    ``vouched``: whether the journal or the key that was asked for has proved it; ``seals``: of all attempts up to this;
+    ``unknown``: what people said later, beside the record, that differs from the journal; ``imported``: it is of a
+    film from outside, which no table seals.
     """
 
     changed: tuple[str, ...] = ()
@@ -40,6 +44,8 @@ class Checked:
     signer: str | None = None
     vouched: bool = False
     seals: tuple[Entry, ...] = ()
+    unknown: tuple[str, ...] = ()
+    imported: bool = False
 
     @property
     def consistent(self) -> bool:
@@ -49,7 +55,7 @@ class Checked:
     @property
     def whole(self) -> bool:
         """Whether everything is as it was recorded, and something outside the folder proves it."""
-        return self.consistent and self.vouched
+        return self.consistent and self.vouched and not self.unknown
 
 
 def verify(folder: str | Path, known: Known | None = None, key: str | None = None) -> Checked:
@@ -63,16 +69,36 @@ def verify(folder: str | Path, known: Known | None = None, key: str | None = Non
         signer = None
         with suppress(BadAttempt):  # a signature that is none is told as a change
             signer = signed_by(attempt.folder)
+        rows = attempt.reviews()
     except (RefereeError, OSError, ValueError, KeyError, TypeError) as error:
         return Checked((str(error),))
-    recorded = seal is not None and known is not None and seal in known(seal.match_id)
+    entries = known(seal.match_id) if seal is not None and known is not None else ()
+    recorded = seal is not None and seal in entries
+    unknown = _unlike_journal(rows, attempt.meta.get("duel"), seal, entries) if seal and recorded else ()
     if seal is not None and known is not None and not recorded:
         changed.append(f"{JOURNAL}: event {seal.seq} of match {seal.match_id} is not in the journal")
     if key is not None and signer != key:
         changed.append(f"{SIGNATURE}: signed by another key" if signer else f"{SIGNATURE}: there is no signature")
     signed = key is not None and signer == key and bool(attempt.meta.get("hashes"))
     faults = tuple(dict.fromkeys(changed))
-    return Checked(faults, None if signed else unsealed, seal, signer, signed or recorded, tuple(seals))
+    imported = bool(attempt.meta.get("imported")) and not (attempt.folder / JOURNAL).exists()
+    vouched, unsealed = signed or recorded, None if signed else unsealed
+    return Checked(faults, unsealed, seal, signer, vouched, tuple(seals), tuple(unknown), imported)
+
+
+def _unlike_journal(rows: Sequence[Mapping], duel: int | None, seal: Entry, entries: Sequence[Entry]) -> list[str]:
+    """Rulings and fouls among the ``rows`` beside a record that these entries do not hold, and rulings on its duel
+    after its seal that are not among the rows."""
+    late = [entry for entry in entries if entry.event.kind in LATE_EVENTS]
+    known = [review_row(e.event) for e in late if duel in (None, e.event.data.get("number", duel))]
+    after = [review_row(e.event) for e in late if e.seq > seal.seq and e.event.data.get("number", 0) == duel]
+    said = [row for row in rows if row.get("kind") in LATE_EVENTS.values()]
+    told = [f"{_said(row)}, is not in the journal" for row in said if row not in known]
+    return told + [f"{_said(row)}, is in the journal alone" for row in after if row not in said]
+
+
+def _said(row: Mapping[str, Any]) -> str:
+    return f"{REVIEW}: {row.get('kind')} {row.get('ruling', '')} by {row.get('who')}, {str(row.get('at'))[:16]}"
 
 
 def sealed_at_table_of(checked: Sequence[Checked], journal: Journal) -> list[Entry]:

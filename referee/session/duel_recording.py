@@ -14,7 +14,7 @@ from referee.match.commands import SealRecording
 from referee.match.duel import PHASES_IN_PLAY, StopPress, press_from_json
 from referee.match.state import MatchState
 from referee.recording import Recorder
-from referee.recording.folder import JOURNAL, META, sha256
+from referee.recording.folder import JOURNAL, LATE_EVENTS, META, review_row, sha256
 from referee.recording.writer import write_file
 from referee.session.ports import Keep, RunningSession
 
@@ -22,9 +22,6 @@ AFTER_S = 2.5
 """A recording goes on so long after the verdict, unless the next card is drawn before."""
 
 ENDING_EVENTS = {"duel_decided", "duel_void"}
-LATE_EVENTS = {"duel_overruled": "ruling", "ruling": "ruling", "foul": "foul"}
-"""What people say of a duel when its recording is closed: event -> kind of line beside the record."""
-
 CUT_GOES_ON = sentence("cut_goes_on")
 
 
@@ -104,7 +101,7 @@ class DuelRecording:
                 self._begin(state)
             elif self._running:
                 self._mark(event)
-            if event.kind in LATE_EVENTS and not self._running:
+            if event.kind in LATE_EVENTS:
                 self._note(state, event)
 
     def _begin(self, state: MatchState) -> None:
@@ -156,16 +153,10 @@ class DuelRecording:
         )
 
     def _note(self, state: MatchState, event: Event) -> None:
-        """Write beside the recordings of a duel what was said of it after they were closed."""
-        said = event.data
-        row = {
-            "kind": LATE_EVENTS[event.kind],
-            "who": event.who,
-            "at": event.at,
-            "why": said.get("why") or said.get("text") or "",
-        }
-        row |= {k: said[k] for k in ("ruling", "zone", "player", "said") if said.get(k)}
-        self.recorder.note(state.match_id, said.get("number", state.duel.number), row)
+        """Write beside a duel's recordings what was said of it after they were closed."""
+        number = event.data.get("number", state.duel.number)
+        if not self._running or number != state.duel.number:
+            self.recorder.note(state.match_id, number, review_row(event))
 
     def _finish(self, state: MatchState) -> None:
         self._running, self._end_s, self._writing = False, None, True

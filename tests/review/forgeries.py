@@ -15,9 +15,9 @@ from referee.review.signing import load_private, new_key, sign
 Forgery = Callable[[Path], object]
 
 
-def sealed(kit, folder: Path, number: int = 0) -> Path:
+def sealed(kit, folder: Path, number: int = 0, **more) -> Path:
     """A small attempt, closed and sealed as the table does it."""
-    kit.make_attempt(folder, number, recorded_at="2026-05-01T20:00:00+00:00")
+    kit.make_attempt(folder, number, recorded_at="2026-05-01T20:00:00+00:00", **more)
     (folder / "video.mp4").write_bytes(bytes([number]) * 5000)
     meta = json.loads((folder / META).read_text())
     write_json(folder / META, meta | {"hashes": hash_files(folder)})

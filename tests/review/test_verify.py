@@ -17,10 +17,21 @@ from forgeries import forgeries, keys, of_a_signature, sealed
 
 from referee.cli import cli
 from referee.events import Event
-from referee.journal.chain import lines_of
+from referee.journal.chain import Entry, lines_of
 from referee.journal.journal import Journal
 from referee.recording import load_attempt
-from referee.recording.folder import JOURNAL, META, REVIEW, SIGNATURE, append_line, hash_files, pack, sha256, write_json
+from referee.recording.folder import (
+    JOURNAL,
+    META,
+    REVIEW,
+    SIGNATURE,
+    append_line,
+    hash_files,
+    pack,
+    review_row,
+    sha256,
+    write_json,
+)
 from referee.review.signing import load_private, load_public, sign
 from referee.review.verify import SEAL, verify
 
@@ -243,6 +254,52 @@ def test_what_was_removed_on_request_is_told_and_neither_verify_accuses_anybody(
     assert told.count("whole, sealed by event") == 3
     checked = CliRunner().invoke(cli, ["journal", "verify", "-j", str(evening.journal)])
     assert checked.exit_code == 0 and "M1: 5 events, sound" in checked.output
+
+
+def test_rulings_beside_a_record_are_compared_with_the_journal(evening):
+    folder, overruled = evening.root / "M1-001", Event("duel_overruled", RULING, who="Eve", at="2026-05-02T09:30:00")
+    meta = json.loads((folder / META).read_text())
+    with closing(Journal(evening.journal)) as record:
+        record.append("M1", [overruled], after=5)
+    assert meta.get("duel") is None and evening.verified(*evening.record)[0] == 0
+    append_line(folder / REVIEW, review_row(overruled))
+    append_line(folder / REVIEW, {"kind": "reviewed", "who": "Gus"})
+    assert evening.verified(*evening.record)[0] == 0
+    append_line(
+        folder / REVIEW, {"kind": "ruling", "ruling": "void", "who": "head referee", "at": "2026-05-02T10:00:00"}
+    )
+    status, told = evening.verified(*evening.record)
+    assert status == 3 and told.count("whole") == 3
+    assert "M1-001  as recorded, sealed by event 2 of match M1" in told
+    assert "review.jsonl: ruling void by head referee, 2026-05-02T10:00, is not in the journal" in told
+
+
+RULING = {"number": 1, "ruling": "mismatch", "award": "Ben", "why": "it leans"}
+
+
+def test_a_ruling_that_the_journal_holds_and_nobody_finds_beside_the_record_is_told(kit, tmp_path):
+    folder = sealed(kit, tmp_path / "M1-001", duel=1)
+    seal = verify(folder).seal
+    later = Entry("M1", 4, Event("duel_overruled", RULING, who="Eve", at="2026-05-02T09:30:00"), "", "")
+    assert "ruling mismatch by Eve" in verify(folder, lambda match_id: [seal, later]).unknown[0]
+    append_line(folder / REVIEW, review_row(later.event))
+    assert verify(folder, lambda match_id: [seal, later]).whole
+
+
+def test_an_import_that_nothing_sealed_says_so_with_a_status_of_its_own(evening, kit):
+    folder = kit.make_attempt(evening.root / "phone", 9, imported={"from": "phone.mp4"})
+    meta = json.loads((folder / META).read_text())
+    write_json(folder / META, meta | {"hashes": hash_files(folder)})
+    status, told = evening.verified(*evening.record)
+    assert status == 4 and "phone  imported, never sealed: no journal.jsonl" in told
+    (folder / "stop.png").write_bytes(b"")
+    assert evening.verified(*evening.record)[0] == 1
+    shutil.rmtree(folder)
+    meta = json.loads((evening.root / "M1-001" / META).read_text())  # of one that the record knows it is a lie
+    write_json(evening.root / "M1-001" / META, meta | {"imported": {"from": "phone.mp4"}})
+    (evening.root / "M1-001" / JOURNAL).unlink()
+    status, told = evening.verified(*evening.record)
+    assert status == 1 and "M1-001  missing: sealed by event 2" in told
 
 
 def test_who_asks_about_single_attempts_is_not_told_of_the_others(evening):

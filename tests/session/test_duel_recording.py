@@ -13,6 +13,7 @@ from cards.sentences import sentence
 from referee.cli import cli
 from referee.commands.play import signing_with
 from referee.devices.ports import SystemClock
+from referee.events import Event
 from referee.match.commands import DrawCard, Foul, NextDuel, Overrule, Ready
 from referee.recording import find_attempts, load_attempt
 from referee.recording.errors import BadAttempt
@@ -220,6 +221,16 @@ def test_a_recording_is_sealed_once_and_before_the_match_changes_whoever_is_at_i
     ticking.join(20)
     ending.join(20)
     assert session.sealed == ["M1-001", "M1-002"]
+
+
+def test_what_is_said_of_an_earlier_duel_while_another_is_recorded_is_noted(tmp_path):
+    session = SlowToSeal(tmp_path)
+    session.duel, session.match_id, session.noted = SimpleNamespace(number=3), "M1", []
+    session.note = lambda match_id, duel, row: session.noted.append((duel, row["ruling"]))
+    DuelRecording(session, session, {})._running = True
+    for number in (1, 3):  # the third is being recorded: its record will say so itself
+        session.heard(session, [Event("duel_overruled", {"number": number, "ruling": "match"}, who="Eve")])
+    assert session.noted == [(1, "match")]
 
 
 def test_a_recording_is_closed_and_sealed_in_its_own_match_before_another_begins(at_table, until, tmp_path):
