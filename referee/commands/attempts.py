@@ -175,14 +175,28 @@ def _player(text: str) -> tuple[str, str]:
     return zone, name
 
 
+def film_time(text: str) -> float:
+    """Seconds in a film, also written as m:ss or h:mm:ss. Raises BadParameter."""
+    try:
+        return sum(float(part) * 60.0**n for n, part in enumerate(reversed(str(text).split(":"))))
+    except ValueError:
+        raise click.BadParameter(f"{text!r} is no time: write seconds, m:ss or h:mm:ss") from None
+
+
 @dataclass(frozen=True, kw_only=True)
 class Importing:
     """What ``import`` may be asked for."""
 
     video: Path = argument(type=click.Path(exists=True, path_type=Path))
     card: str | None = option(help="Id of the card that was built.")
-    stop: float | None = option(type=float, metavar="SECONDS", help="Video time of the Stop.")
-    go: float | None = option(type=float, metavar="SECONDS", help="Video time of the go (default 0).")
+    stop: float | None = option(type=film_time, metavar="TIME", help="Video time of the Stop: seconds, or h:mm:ss.")
+    go: float | None = option(type=film_time, metavar="TIME", help="Video time of the go (default 0, or --from).")
+    begin: float | None = option(
+        "--from", type=film_time, metavar="TIME", help="Read from here (default: before the go)."
+    )
+    end: float | None = option(
+        "--to", type=film_time, metavar="TIME", help="Read up to here (default: after the Stop)."
+    )
     zone: str | None = option(help="Zone whose player called Stop.")
     players: tuple[str, ...] = option("--player", multiple=True, metavar="ZONE=NAME")
     deck: str | None = option(type=DECK, help=DECK_HELP)
@@ -212,7 +226,8 @@ class Importing:
             "empty.png": self.empty,
         }
         players = dict(map(_player, self.players))
-        return ImportOptions(self.card, self.stop, self.go, self.zone, players, files, self.colors, self.no_empty)
+        part = self.begin, self.end
+        return ImportOptions(self.card, self.stop, self.go, self.zone, players, files, self.colors, self.no_empty, part)
 
 
 @click.command("import")
@@ -220,7 +235,8 @@ class Importing:
 def import_(asked: Importing) -> None:
     """Make an attempt of VIDEO (or of a folder that holds video.mp4), so that it can be judged.
 
-    What is not given is taken from the files beside the video, as an attempt folder names them.
+    What is not given is taken from the files beside the video, as an attempt folder names them. Of a long film only the
+    part around the duel is kept; all times count from the film's first picture.
     """
     default = Path("attempts") / (asked.video.name if asked.video.is_dir() else asked.video.stem)
     with Bar(unit="frame", leave=False) as bar:

@@ -8,7 +8,7 @@ browsers can step through by single frames.
 
 import io
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
@@ -186,6 +186,10 @@ class VideoFrame:
         return np.ascontiguousarray(np.rot90(image, quarters)) if quarters else image
 
 
+SEEK_BACK_S = 10.0
+"""A key frame is looked for from so long before the begin of a part: a stream without an index is sought in roughly."""
+
+
 @dataclass(frozen=True)
 class Clip:
     """Part of a video as an MP4 of its own; ``offset_s`` is its first frame's time in the whole."""
@@ -194,26 +198,32 @@ class Clip:
     offset_s: float
 
 
-def cut_clip(source: Path, begin_s: float, end_s: float) -> Clip:
-    """The packets from the key frame at or before ``begin_s`` to ``end_s``, copied. Raises BadAttempt."""
-    made, packets = io.BytesIO(), []
+def cut_clip(source: Path, begin_s: float, end_s: float, tick: Callable[[], object] = lambda: None) -> Clip:
+    """The packets from the key frame at or before ``begin_s`` to ``end_s``, copied; ``tick`` is called for each. Raises
+    BadAttempt."""
+    made, packets = io.BytesIO(), list[tuple[av.Packet, int, int]]()
     try:
         with av.open(str(source)) as given, av.open(made, "w", format="mp4") as out:
             stream = given.streams.video[0]
             base = _time_base(stream)
-            zero = min(p.pts for p in given.demux(stream) if p.pts is not None)
-            given.seek(zero + int(max(begin_s, 0.0) / base), stream=stream)
+            zero = next(pts for frame in given.decode(stream) if (pts := frame.pts) is not None)
+            begin = zero + int(max(begin_s, 0.0) / base)
+            given.seek(max(zero, begin - int(SEEK_BACK_S / base)), stream=stream)
             target = out.add_stream_from_template(stream)
             for packet in given.demux(stream):
-                if packet.dts is None or packet.pts is None or (packet.pts - zero) * base > end_s:
+                if packet.dts is None or packet.pts is None or (packet.dts - zero) * base > end_s:
                     break
-                packets.append((packet, packet.pts, packet.dts))
+                tick()
+                if packet.is_keyframe and packet.pts <= begin:
+                    packets.clear()
+                if packet.pts >= packets[0][1] if packets else packet.is_keyframe:
+                    packets.append((packet, packet.pts, packet.dts))
             first = packets[0][1]
             for packet, pts, dts in packets:
                 packet.pts, packet.dts, packet.stream = pts - first, dts - first, target
                 out.mux(packet)
             offset_s = float((first - zero) * base)
-    except (av.error.FFmpegError, IndexError, ValueError) as error:
+    except (av.error.FFmpegError, LookupError, StopIteration, ValueError) as error:
         raise BadAttempt(f"{source}: not a video that can be read ({error})") from None
     return Clip(made.getvalue(), offset_s)
 
@@ -305,11 +315,12 @@ class Times(NamedTuple):
     broken: list[tuple[float, float]]
 
 
-def decoded_times(path: Path) -> Times:
-    """When a film shows what. Raises BadAttempt for one without frames."""
+def decoded_times(path: Path, tick: Callable[[], object] = lambda: None) -> Times:
+    """When a film shows what; ``tick`` is called per frame. Raises BadAttempt for one without frames."""
     found = Times([], [])
     begun: float | None = None
     for frame in read_video(path):
+        tick()
         found.seconds.append(frame.seconds)
         if frame.broken and begun is None:
             begun = frame.seconds

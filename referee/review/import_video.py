@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -33,6 +34,7 @@ from referee.recording.video import (
     Times,
     VideoFrame,
     VideoWriter,
+    cut_clip,
     decoded_times,
     frame_seconds,
     read_video,
@@ -52,13 +54,17 @@ ORIGINAL = "original"
 LEAST_FRAMES = 3
 """A file with fewer pictures is no film."""
 
+BEFORE_GO_S, AFTER_STOP_S = 10.0, 30.0
+"""A longer film is cut, so long before its go and after its Stop; a duel is judged within seconds of the Stop."""
+
 BROWSER_PIXELS = ("yuv420p", "yuvj420p")
 
 
 @dataclass(frozen=True)
 class ImportOptions:
     """What the user says of a video. ``files``: name in the attempt folder -> path or None (then the one beside the
-    video); ``colors``: a picture with every piece standing apart; ``no_empty``: none beside the video is taken."""
+    video); ``colors``: a picture with every piece standing apart; ``no_empty``: none beside the video is taken;
+    ``part``: from when to when it is read, by default from before the go until after the Stop."""
 
     card: str | None = None
     stop_s: float | None = None
@@ -68,6 +74,7 @@ class ImportOptions:
     files: Mapping[str, str | None] = field(default_factory=dict)
     colors: str | None = None
     no_empty: bool = False
+    part: tuple[float | None, float | None] = (None, None)
 
 
 def import_video(
@@ -91,7 +98,7 @@ def import_video(
     out.mkdir(parents=True)
     try:
         _copy_files(source, given, out, meta)
-        copied = copy_video(source, out)
+        copied = _copy_part(source, given.part, out, meta, tick)
         meta["film"] = copied.name
         meta["imported"] |= {"starts_late_s": round(video_start_s(source), 3), "broken": copied.broken}
         _check_empty(source, given, out)
@@ -119,7 +126,7 @@ def _said(source: Path, given: ImportOptions) -> dict[str, Any]:
     return {
         "card": card,
         "players": dict(given.players) or known.get("players") or {},
-        "go": known.get("go", 0.0) if given.go_s is None else given.go_s,
+        "go": known.get("go", given.part[0] or 0.0) if given.go_s is None else given.go_s,
         "stop": {"zone": zone, "seconds": seconds},
         "camera": source.name,
         "simulated": bool(known.get("simulated", False)),
@@ -170,23 +177,60 @@ class CopiedVideo(NamedTuple):
     broken: list[tuple[float, float]]
 
 
-def copy_video(source: Path, out: Path) -> CopiedVideo:
+def _copy_part(
+    source: Path, part: tuple[float | None, float | None], out: Path, meta: dict[str, Any], tick: Callable[[], object]
+) -> CopiedVideo:
+    """The part of the film that is to be judged, by the record's go and Stop, which count from its begin afterwards.
+
+    A film that need not be cut, or cannot be and nobody asked for it, is taken whole."""
+    go_s, stop_s = meta["go"], meta["stop"]["seconds"]
+    begin_s = max(0.0, go_s - BEFORE_GO_S) if part[0] is None else part[0]
+    end_s = stop_s + AFTER_STOP_S if part[1] is None else part[1]
+    if not begin_s <= stop_s <= end_s:
+        raise BadAttempt(f"{source}: the Stop at {stop_s:.2f} s is not between --from and --to")
+    asked, length_s = part != (None, None), _length_s(source)
+    if 0 < length_s < stop_s or not (asked or end_s - begin_s < length_s):
+        return copy_video(source, out, tick)
+    try:
+        clip = cut_clip(source, begin_s, end_s, tick)
+    except BadAttempt:
+        if asked:
+            raise
+        return copy_video(source, out, tick)
+    meta["go"], meta["stop"]["seconds"] = go_s - clip.offset_s, stop_s - clip.offset_s
+    meta["imported"]["part"] = [round(clip.offset_s, 3), round(end_s, 3)]
+    with tempfile.TemporaryDirectory(prefix="referee-") as scratch:
+        path = Path(scratch, VIDEO)
+        path.write_bytes(clip.data)
+        return copy_video(path, out, tick)
+
+
+def _length_s(source: Path) -> float:
+    """How long the file says it is; 0 where it does not say."""
+    try:
+        with av.open(str(source)) as container:
+            return (container.duration or 0) / av.time_base
+    except av.error.FFmpegError:
+        return 0.0
+
+
+def copy_video(source: Path, out: Path, tick: Callable[[], object] = lambda: None) -> CopiedVideo:
     """The film as it is, and its frame times as the decoder delivers them. Where browsers could not step through it,
     ``video.mp4`` is a copy for them, encoded anew."""
-    seconds, broken = _times(source)
+    seconds, broken = _times(source, tick)
     name = VIDEO if _is_ours(source, seconds) else ORIGINAL + source.suffix.lower()
     shutil.copyfile(source, out / name)
     if name != VIDEO:
-        _encode(source, out / VIDEO)
+        _encode(source, out / VIDEO, tick)
     rows = (f"{n},{at_s:.4f}" for n, at_s in enumerate(seconds))
     write_whole(out / TIMES, ("\n".join(["index,seconds", *rows]) + "\n").encode("ascii"))
     return CopiedVideo(name, [(round(begin_s, 3), round(end_s, 3)) for begin_s, end_s in broken])
 
 
-def _times(source: Path) -> Times:
+def _times(source: Path, tick: Callable[[], object]) -> Times:
     """When the film shows what. Raises BadAttempt for what is no film."""
     try:
-        found = decoded_times(source)
+        found = decoded_times(source, tick)
     except BadAttempt:
         if not _streams(source):
             raise BadAttempt(f"{source}: not a video: there are no pictures in it") from None
@@ -218,9 +262,10 @@ def _is_ours(source: Path, seconds: Sequence[float]) -> bool:
     return len(packets) == len(seconds) and bool(np.allclose(packets, seconds, atol=1e-3))
 
 
-def _encode(source: Path, target: Path) -> None:
+def _encode(source: Path, target: Path, tick: Callable[[], object]) -> None:
     writer = None
     for frame in read_video(source):
+        tick()
         writer = writer or VideoWriter(target, frame.image.shape[1], frame.image.shape[0])
         writer.write(frame.image, frame.seconds)
     if writer is None:

@@ -95,7 +95,7 @@ def make_attempt(folder: Path, number: int = 0, **changes) -> Path:
     return folder
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def kit() -> SimpleNamespace:
     """The functions above, for tests that import by path."""
     return SimpleNamespace(

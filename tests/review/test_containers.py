@@ -14,7 +14,7 @@ from video_kinds import FAST, Coding, encode, trimmed, woven
 
 from referee.recording.errors import BadAttempt
 from referee.recording.folder import VIDEO, read_times
-from referee.recording.video import read_frame, read_video, video_start_s
+from referee.recording.video import cut_clip, read_frame, read_video, video_start_s
 from referee.review.import_video import copy_video
 
 GROUPS = {**FAST, "g": "8", "bf": "2"}
@@ -80,6 +80,16 @@ def test_the_original_is_kept_where_the_browser_gets_a_copy(kit, tmp_path, kind,
     film = out / copy_video(source, out).name
     assert film.read_bytes() == source.read_bytes()
     assert (film.name == VIDEO) is kept
+
+
+@pytest.mark.parametrize("kind", ["plain", "edit list", "B-frames", "HEVC", "MPEG-TS"])
+def test_a_part_of_a_film_shows_what_the_film_shows_then(kit, tmp_path, kind):
+    source, _, _ = made(kit, tmp_path, kind)
+    clip = cut_clip(source, 0.4, 0.6)
+    (tmp_path / "part.mp4").write_bytes(clip.data)
+    whole = {round(f.seconds, 2): kit.number_in(f.image) for f in read_video(source)}
+    part = {round(f.seconds + clip.offset_s, 2): kit.number_in(f.image) for f in read_video(tmp_path / "part.mp4")}
+    assert part.items() <= whole.items() and min(part) <= 0.4 and max(part) >= 0.56
 
 
 def test_a_picture_that_comes_late_into_the_file_is_told(kit, tmp_path):

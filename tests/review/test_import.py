@@ -19,6 +19,7 @@ from referee.cli import cli
 from referee.recording import load_attempt
 from referee.recording.folder import read_times, write_json
 from referee.recording.video import VideoWriter, read_video, remux
+from referee.review import import_video as importing
 from referee.review.import_video import ImportOptions, copy_video, import_video
 from referee.review.options import RejudgeOptions
 from referee.review.rejudge import judge_again
@@ -160,6 +161,64 @@ def test_a_piece_placed_after_the_stop_never_wins(tmp_path):
     row = judge_again(str(tmp_path / "made"), RejudgeOptions(look=False))
     assert (row["award_was"], row["award_now"], row["changed"]) == ("Ben", "Ben", False)
     assert row["findings"] == {"A": ["touched_after_stop"]}
+
+
+@pytest.fixture(scope="module")
+def long_film(kit, tmp_path_factory):
+    """Ninety seconds of numbered pictures, four a second, a key frame every 15."""
+    path = tmp_path_factory.mktemp("long") / "film.mp4"
+    writer = VideoWriter(path, 160, 120)
+    for n in range(360):
+        writer.write(kit.picture(n % 256), n / 4)
+    writer.close()
+    return path
+
+
+@pytest.mark.parametrize(
+    ("part", "go_s", "kept", "begins_s"),
+    [
+        ((None, None), 40.0, (30, 76), 40.0),  # from the key frame ten seconds before the go to thirty after the Stop
+        ((None, None), 0.0, (0, 76), 0.0),
+        ((44.0, 50.0), None, (41, 50), 44.0),
+        ((None, 60.0), 44.0, (33, 60), 44.0),
+    ],
+)
+def test_of_a_long_film_only_the_part_that_is_judged_is_kept(
+    kit, tmp_path, monkeypatch, long_film, part, go_s, kept, begins_s
+):
+    ticks = []
+    monkeypatch.setattr(importing, "_judge", lambda out, meta, tick, eye: meta)
+    given = ImportOptions("L01", stop_s=46.0, go_s=go_s, part=part)
+    meta = import_video(long_film, given, tmp_path / "made", lambda: ticks.append(1))
+    shown = [kit.number_in(f.image) for f in read_video(tmp_path / "made" / "video.mp4")]
+    first, last = (round(4 * s) for s in meta["imported"]["part"])
+    assert shown == [n % 256 for n in range(first, last + 1)] and (first // 4, last // 4) == kept
+    assert meta["stop"]["seconds"] == pytest.approx(46 - first / 4) and meta["go"] == pytest.approx(
+        begins_s - first / 4
+    )
+    assert len(ticks) >= 2 * len(shown)  # as it is cut, and as its times are read
+    assert (tmp_path / "made" / "video.mp4").stat().st_size < long_film.stat().st_size
+
+
+def test_a_film_that_is_hardly_longer_is_kept_as_it_is(tmp_path, monkeypatch, long_film):
+    monkeypatch.setattr(importing, "_judge", lambda out, meta, tick, eye: meta)
+    meta = import_video(long_film, ImportOptions("L01", stop_s=60.0), tmp_path / "made")
+    assert "part" not in meta["imported"] and meta["stop"]["seconds"] == 60.0
+    assert (tmp_path / "made" / "video.mp4").read_bytes() == long_film.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("words", "fault"),
+    [
+        (["--stop", "1:10:00", "--from", "69:00"], "Stop at 4200.0 s is not in a video of 89.8 s"),
+        (["--stop", "46", "--from", "47"], "the Stop at 46.00 s is not between --from and --to"),
+        (["--stop", "1:46", "--to", "1:00"], "the Stop at 106.00 s is not between --from and --to"),
+        (["--stop", "soon"], "'soon' is no time: write seconds, m:ss or h:mm:ss"),
+    ],
+)
+def test_a_time_that_is_none_is_one_clear_line(tmp_path, long_film, words, fault):
+    done = CliRunner().invoke(cli, ["import", str(long_film), "--card", "L01", *words, "-o", str(tmp_path / "made")])
+    assert fault in str(done.exception) + done.output and not (tmp_path / "made").exists()
 
 
 def test_an_attempt_is_never_written_over(tmp_path):
