@@ -8,6 +8,7 @@ from cards.sentences import sentence
 from referee.devices.ports import Frame
 from referee.errors import DeviceLost
 from referee.match.commands import Foul, NameCard
+from referee.match.duel import PHASES_IN_PLAY
 from referee.match.state import MatchState
 from referee.session.card_reader import CardReader
 from referee.session.field_check import FieldCheck, fields_must_be_empty
@@ -40,7 +41,7 @@ class LiveJudging(Background):
         self._history = GateHistory()
         self._gates: dict[str, dict] = {}
         self._touched_s = self._rig_looked_s = 0.0
-        self._failed_s = float("-inf")
+        self._failed_s, self._size = float("-inf"), tuple[int, ...]()
         self._card_reader = CardReader()
         self._fields = FieldCheck()
         self._fouls, self._watched = FoulWatch(), -1
@@ -93,8 +94,9 @@ class LiveJudging(Background):
                 self._session.alarm("seeing", None)
 
     def _see(self, frame: Frame) -> None:
-        look = self._session.gate.look(frame)
         state = self._session.state
+        self._compare_size(frame, state)
+        look = self._session.gate.look(frame)
         stopped = state.phase in STOPPED
         owners = self._stop.owners(frame, look, state) if stopped else {}
         building = stopped and self._stop.before_press(frame, state)
@@ -110,6 +112,18 @@ class LiveJudging(Background):
             self._look_over_rig(frame, state)
         self._look_at_fields(frame, look, state)
         self._look_at_card(frame, state)
+
+    def _compare_size(self, frame: Frame, state: MatchState) -> None:
+        """A picture of another size than the ones before cannot be compared with them: in mid-duel that is told."""
+        now, before = frame.image.shape[1::-1], self._size
+        self._size = now
+        if before not in ((), now):
+            self._history.forget()
+            self._stop.rest()
+        if state.phase not in PHASES_IN_PLAY:
+            self._session.alarm("picture_size", None)
+        elif before not in ((), now):
+            self._session.alarm("picture_size", sentence("picture_size", was=list(before), now=list(now)))
 
     def _look_at_fields(self, frame: Frame, look: GateState, state: MatchState) -> None:
         """Before the go: both are empty, and hands are out of them."""

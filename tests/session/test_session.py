@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import time
+from dataclasses import replace
 from pathlib import Path
+from unittest.mock import patch
 
 import cv2
 import numpy as np
@@ -16,6 +18,7 @@ from referee.match.commands import DrawCard, Foul, HumanRuling, NextDuel, Ready,
 from referee.match.foul import FoulProposal
 from referee.simulator.meshes import place_piece
 from referee.simulator.table import Hand, World
+from referee.vision.live.gate_history import GateHistory
 
 PAIR = ("Ann", "Ben")
 
@@ -293,6 +296,23 @@ def test_a_build_that_one_look_cannot_judge_is_judged_by_the_next_or_left_to_a_h
         assert ("not_judged" in reasons) == (phase == "undecided")
         if phase == "decided":
             until(lambda: "judging" not in codes(session))
+
+
+def test_a_picture_of_another_size_in_mid_duel_is_an_alarm_and_what_was_before_is_unseen(at_table, until):
+    unseen = GateHistory._unseen  # no table of these tests misses a press but this one
+    with at_table() as (session, _), patch.object(GateHistory, "_unseen", unseen):
+        begin_duel(session)
+        time.sleep(1.1)
+        session.press("A")
+        latest = session.camera.latest
+        session.camera.latest = lambda *given: (f := latest(*given)) and replace(f, image=f.image[::2, ::2])
+        until(lambda: "picture_size" in codes(session))
+        (told,) = (a["text"] for a in session.snapshot()["alarms"] if a["code"] == "picture_size")
+        assert "from 640 × 360 to 320 × 180 pixels" in told and "seeing" not in codes(session)
+        until(lambda: session.state.phase == "undecided")
+        assert session.state.verdicts["A"].codes & {"press_unseen", "press_hidden"}
+        session.command(HumanRuling("void", "Eve", "nobody saw it"))
+        until(lambda: "picture_size" not in codes(session))
 
 
 @pytest.mark.parametrize("blocked", ["stop.png", None])

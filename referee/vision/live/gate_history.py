@@ -66,6 +66,10 @@ class GateHistory:
     without a hand over its field."""
 
     def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """Nothing has been seen: pictures from here on cannot be compared with those before."""
         self._looks: deque[GateLook] = deque()
         self._frames: deque[Frame] = deque(maxlen=2 * AT_PRESS)
         self.clear: dict[str, Frame] = {}
