@@ -49,6 +49,7 @@ _CELLS: dict[str, Callable[[Duel], Any]] = {
     "award": lambda d: d.award or "",
     "points": lambda d: d.points,
     "annulled": lambda d: d.annulled,
+    "by_hand": lambda d: "yes" if d.by_hand else "",
     "seconds": lambda d: stop_time(min(stop.elapsed_s for stop in d.stops)) if d.stops else "",
 }
 COLUMNS = tuple(_CELLS)
@@ -72,10 +73,10 @@ def csv_of(duels: Sequence[Duel]) -> str:
 
 def to_html(state: MatchState, entries: Sequence[Entry]) -> str:
     """One self-contained page: result, standings, every attempt, fouls, the chain's head."""
-    standings = [(row.rank or "left", row.player, row.score, row.duels) for row in state.standings]
+    standings = [(row.rank or "left", row.player, row.score, row.duels, row.by_hand) for row in state.standings]
     fouls = [(f.player, f.wording.text, f.duel, f.sanction or "open", f.who) for f in state.fouls]
     tables: list[Table] = [
-        (("rank", "player", "points", "duels"), standings),
+        (("rank", "player", "points", "duels", "points by hand"), standings),
         (COLUMNS, [tuple(duel_row(d).values()) for d in state.history]),
     ]
     tables += [(("player", "foul", "duel", "sanction", "reported by"), fouls)] if fouls else []
@@ -120,7 +121,8 @@ def _played(state: MatchState) -> list[tuple[Any, ...]]:
     for d in state.history:
         stop = " and ".join(d.seats[z] for z in d.callers)
         to = "counts no longer" if d.annulled else d.award or "void"
-        rows.append((d.number, d.seats["A"], d.seats["B"], d.card_id or "", d.value, stop, to, d.decided_by))
+        by = f"{d.decided_by}, by hand" if d.by_hand else d.decided_by
+        rows.append((d.number, d.seats["A"], d.seats["B"], d.card_id or "", d.value, stop, to, by))
     return rows
 
 

@@ -324,6 +324,14 @@ class GoUnsigned(MatchCommand):
     PHASES = BETWEEN_DUELS
 
 
+class RuleByHand(MatchCommand):
+    """The camera is gone for good: humans rule, and what they decide is marked; or, not ``on``, it judges again."""
+
+    on: Flag
+    who: Text = ""
+    PHASES = (*DUEL, "finished")
+
+
 class ChangeLens(MatchCommand):
     """From now on pictures are read through another lens: ``lens`` is its camera file, empty for none."""
 

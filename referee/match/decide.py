@@ -183,6 +183,7 @@ _HANDLERS: Mapping[type[commands.MatchCommand], Callable[[MatchBatch, Any], None
     commands.SignSetup: _sign_setup,
     commands.OpenSetup: lambda b, c: b.add("setup_opened", why=c.why),
     commands.GoUnsigned: lambda b, c: b.add("setup_waived"),
+    commands.RuleByHand: lambda b, c: b.add("by_hand", on=c.on),
     commands.ChangeLens: lambda b, c: b.add("lens_changed", lens=dict(c.lens)),
     commands.SealRecording: lambda b, c: b.add("recording_sealed", attempt=c.attempt, sha256=c.sha256),
 }

@@ -96,6 +96,7 @@ class Duel:
     camera said per zone, ``rulings`` what the house rules made of it, ``human`` every human ruling
     in order: none replaces another. ``award`` is the player who gets the card, or None;
     ``why`` what a human said who ended it; ``ended_seq`` the number of the event that said so, for corrections to cite.
+    ``by_hand``: a human ended it, without a camera.
     ``waived`` says why the go was given although a field was not as it should be; ``touched`` are the zones whose
     field a hand was over at the go.
     """
@@ -126,6 +127,7 @@ class Duel:
     why: str = ""
     annulled: str = ""
     ended_seq: int | None = None
+    by_hand: bool = False
 
     def at_zone(self, zone: str) -> str:
         """The player who sits there."""

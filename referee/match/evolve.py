@@ -28,6 +28,7 @@ NOTE_EVENTS = (
     "setup_signed",
     "setup_opened",
     "setup_waived",
+    "by_hand",
     "lens_changed",
     "recording_sealed",
     "match_left",
@@ -213,7 +214,8 @@ def _overruled(state: MatchState, data: Data, event: Event) -> MatchState:
 
 
 def _ended(state: MatchState, data: Data, event: Event) -> MatchState:
-    return replace(state, duel=replace(step(state.duel, event), ended_seq=state.seq + 1))
+    by_hand = state.by_hand and data["by"] != "camera"
+    return replace(state, duel=replace(step(state.duel, event), ended_seq=state.seq + 1, by_hand=by_hand))
 
 
 def _foul(state: MatchState, data: Data, event: Event) -> MatchState:
@@ -241,7 +243,8 @@ def _undone(state: MatchState, data: Data, event: Event) -> MatchState:
     before = state.before
     if before is None:
         raise IllegalCommand(sentence("nothing_to_undo"))
-    return replace(before, seen=before.seen | state.seen, setup=state.setup, signed=state.signed, left_for="")
+    kept = replace(before, setup=state.setup, signed=state.signed, by_hand=state.by_hand)
+    return replace(kept, seen=before.seen | state.seen, left_for="")
 
 
 _DUEL = (*TABLE, "fields_waived", "press_noted", "verdict", "verdict_noted", "ruling")
@@ -270,6 +273,7 @@ KINDS: Mapping[str, core.Change[MatchState]] = dict.fromkeys(_DUEL, _of_duel) | 
     "setup_signed": lambda s, data, event: replace(s, setup="signed", signed=tuple(data["names"])),
     "setup_opened": lambda s, data, event: replace(s, setup="open", signed=()),
     "setup_waived": lambda s, data, event: replace(s, setup="waived", signed=()),
+    "by_hand": lambda s, data, event: replace(s, by_hand=data["on"]),
     "lens_changed": lambda s, data, event: s,
     "recording_sealed": lambda s, data, event: s,
     "go": _went,

@@ -24,12 +24,14 @@ MOST_UNDONE = 200
 
 @dataclass(frozen=True)
 class Standing:
-    """One row of the table: equal scores share a rank; who has left has none."""
+    """One row of the table: equal scores share a rank; who has left has none. ``by_hand``: points that humans gave
+    without a camera."""
 
     player: str
     score: int
     duels: int
     rank: int | None
+    by_hand: int = 0
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,8 @@ class MatchState(State):
     first; ``seen`` the cards anybody has seen, which no undo makes unseen; ``earlier`` the states
     before the last commands, each without earlier ones of its own. An undo takes back ``undo_step``,
     from event ``first_seq`` on, which is an ``undo_kind``. ``setup`` is 'open', 'signed' or 'waived',
-    ``signed`` by whom. ``left_for`` names the older match that was taken up instead.
+    ``signed`` by whom; ``by_hand``: humans rule, without a camera. ``left_for`` names the older match that was taken up
+    instead.
     """
 
     match_id: str = ""
@@ -70,6 +73,7 @@ class MatchState(State):
     undo_kind: str = ""
     setup: str = "open"
     signed: tuple[str, ...] = ()
+    by_hand: bool = False
     left_for: str = ""
     earlier: tuple["MatchState", ...] = field(default=(), repr=False, compare=False)
 
@@ -150,7 +154,9 @@ class MatchState(State):
         for player in sorted(self.players, key=lambda p: (p in self.gone, -scores.get(p, 0))):
             better = sum(scores.get(p, 0) > scores.get(player, 0) for p in self.active)
             played = sum(d.award is not None and not d.annulled and player in d.seats.values() for d in self.history)
-            rows.append(Standing(player, scores.get(player, 0), played, None if player in self.gone else better + 1))
+            rank = None if player in self.gone else better + 1
+            by_hand = sum(d.points for d in self.history if d.by_hand and d.award == player)
+            rows.append(Standing(player, scores.get(player, 0), played, rank, by_hand))
         return tuple(rows)
 
     @property
@@ -241,6 +247,7 @@ class MatchState(State):
             "piles": {name: len(cards) for name, cards in self.piles.items()},
             "allowed": list(self.allowed()),
             "undo": self.undo_kind if self.can(commands.Undo) else "",
+            "by_hand": self.by_hand,
             "setup": {"state": self.setup, "signed": list(self.signed), "unsigned": self.unsigned},
         }
 

@@ -28,7 +28,7 @@ RECHECK_SHARE = 0.005
 
 def fields_must_be_empty(state: MatchState) -> bool:
     """Whether both fields have to be empty now. Before the first duel the rig may still be set up with pieces."""
-    return state.phase in CHECKED or (state.phase in BROKEN and bool(state.history))
+    return not state.by_hand and (state.phase in CHECKED or (state.phase in BROKEN and bool(state.history)))
 
 
 class FieldCheck:

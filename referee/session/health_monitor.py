@@ -77,7 +77,7 @@ class HealthMonitor(Background):
         return {
             "camera_lost": sentence("camera_lost", name=camera.name, fault=lost) if lost else None,
             "box_unplugged": None if box.connected else sentence("box_silent", name=box.name),
-            "mats_unseen": self._unseen_mats(),
+            "mats_unseen": self._unseen_mats() if figures.get("frames") else None,
             "blind": None if self._session.judging.alive else sentence("blind"),
             "frames_dropped": self._dropping(figures),
             "disk_low": sentence("disk", n=free >> 20) if free < DISK_LOW_BYTES else None,
@@ -89,9 +89,9 @@ class HealthMonitor(Background):
 
     def _unseen_mats(self) -> str | None:
         """Mats that are not in view while a duel is played."""
-        gates = self._session.gates() if self._session.state.phase in PHASES_IN_PLAY else {}
-        zones = [zone for zone in OTHER_ZONE if gates and zone not in gates]
-        return sentence("mats_unseen", zones=zones) if zones else None
+        zones = [zone for zone in OTHER_ZONE if zone not in self._session.gates()]
+        in_play = self._session.state.phase in PHASES_IN_PLAY
+        return sentence("mats_unseen", zones=zones) if zones and in_play else None
 
     def _clock_set(self) -> str | None:
         """Whether the time of day has jumped of late; durations are by another clock and stay right."""

@@ -16,7 +16,7 @@ from referee.session.rig_monitor import RigMonitor
 from referee.session.stop_judging import JudgingSession, StopJudging, fault_text
 from referee.vision.live.fouls import FoulWatch
 from referee.vision.live.gate import GateState
-from referee.vision.live.gate_history import STOPPED, GateHistory
+from referee.vision.live.gate_history import FRESH_S, STOPPED, GateHistory
 from referee.workers import Background
 
 TOUCH_S = 0.2
@@ -69,13 +69,26 @@ class LiveJudging(Background):
             try:
                 frame = camera.latest(after, 0.3)
             except DeviceLost:
-                self._fields.rest()  # what nobody sees holds up no go
-                self._stop.look_away(self._session.state)
+                self._look_away()
                 self._closing.wait(0.3)
                 continue
             if frame is not None:
                 after = frame.number
-                self._try_to_see(frame)
+                self._see_in_time(frame, camera.status().get("frame_error_s") or 0.0)
+
+    def _look_away(self) -> None:
+        """Nobody sees what is played."""
+        self._fields.rest()  # what nobody sees holds up no go
+        self._stop.look_away(self._session.state)
+
+    def _see_in_time(self, frame: Frame, error_s: float) -> None:
+        """Of when a frame was taken is known too little: it shows nothing of the moment of a Stop."""
+        late = error_s > FRESH_S
+        self._session.alarm("times", sentence("times", n=error_s) if late else None)
+        if late:
+            self._look_away()
+        else:
+            self._try_to_see(frame)
 
     def _try_to_see(self, frame: Frame) -> None:
         """Whatever goes wrong with one frame is an alarm and no end of seeing: the next may be seen again."""
@@ -105,7 +118,9 @@ class LiveJudging(Background):
         self._watch_for_fouls(frame, look, state)  # before the verdict: an open finding holds up an award
         if self._session.practice:
             self._session.practice.look(frame, look)
-        if stopped:
+        if state.by_hand:
+            self._stop.look_away(state)
+        elif stopped:
             self._stop.look(frame, look, state)
         else:
             self._stop.rest()

@@ -16,7 +16,7 @@ from cards.deck import Deck
 from cards.pieces import PieceSet
 from referee.devices.ports import ButtonBox, Camera, Clock
 from referee.events import Event
-from referee.match.commands import MatchCommand
+from referee.match.commands import MatchCommand, RuleByHand
 from referee.match.duel import PHASES_IN_PLAY
 from referee.match.house_rules import DEFAULT_RULES, HouseRules
 from referee.match.state import CARD_SHOWN_PHASES, MatchState
@@ -235,6 +235,8 @@ class Session:
             old, self.camera = self.camera, camera
             if self.recording:
                 self.recording.follow(camera)
+            if self.state.by_hand:
+                self.command(RuleByHand(False))
         self.touch()
         return old
 

@@ -33,6 +33,9 @@ WAITS_S = 1.0
 BLOCKED_S = 8.0
 """After so long without a clear view a human rules."""
 
+BY_HAND_S = 0.5
+"""After so long without a camera a human rules: the other player's press may still be on its way."""
+
 LOOKS_AGAIN_S = 4.0
 """So long a build of which no verdict can be given is looked at again, whenever its picture has changed."""
 
@@ -94,9 +97,10 @@ class StopJudging:
             self._give_up(state, "no_clear_view")
 
     def look_away(self, state: MatchState) -> None:
-        """No camera shows what is played: after a while a human rules on a Stop."""
-        if state.phase in STOPPED and self._session.clock.now_s() - self._press_s(state) > BLOCKED_S:
-            self._give_up(state, "camera_gone")
+        """No camera shows what is played: after a while a human rules on a Stop, by hand at once."""
+        wait_s, why = (BY_HAND_S, "by_hand") if state.by_hand else (BLOCKED_S, "camera_gone")
+        if state.phase in STOPPED and self._session.clock.now_s() - self._press_s(state) > wait_s:
+            self._give_up(state, why)
 
     def _in_the_way(self, look: GateState, blocked: list[str]) -> str:
         """What keeps the build from being seen, for the players."""

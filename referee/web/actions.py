@@ -44,6 +44,7 @@ PLAIN_COMMANDS = (
     commands.ReplayDuel,
     commands.ChangeMode,
     commands.GoUnsigned,
+    commands.RuleByHand,
     commands.WaiveFields,
 )
 """Commands that are passed on as they are asked for."""

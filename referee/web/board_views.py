@@ -99,7 +99,7 @@ def ended_duels(match: Match) -> list[dict[str, Any]]:
     for duel in match["history"]:
         times = [s for zone in duel["callers"] if (s := press_s(duel, zone))]
         human, seats = decision(duel), duel["seats"]
-        row = {name: duel[name] for name in ("number", "value", "points", "decided_by", "annulled")}
+        row = {name: duel[name] for name in ("number", "value", "points", "decided_by", "annulled", "by_hand")}
         row |= {"duel": f"{duel['round_index'] + 1}.{duel['duel_index'] + 1}", "seconds": min(times, default=None)}
         row |= {"mat_a": seats.get("A", ""), "mat_b": seats.get("B", ""), "reason": human.why if human else ""}
         row |= {"card": duel["card_id"] or "", "award": duel["award"] or ""}

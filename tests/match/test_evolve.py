@@ -522,6 +522,7 @@ NOTED = [
     ("setup_signed", {"names": ["Ann", "Ben"], "record": {}}),
     ("setup_opened", {"why": "x"}),
     ("setup_waived", {}),
+    ("by_hand", {"on": True}),
     ("lens_changed", {"lens": {}}),
     ("recording_sealed", {"attempt": "m-001", "sha256": "0" * 64}),
     ("fields_waived", {"why": "x"}),

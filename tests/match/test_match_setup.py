@@ -5,18 +5,26 @@ from __future__ import annotations
 import pytest
 
 from referee.errors import IllegalCommand
+from referee.journal.export import csv_of
 from referee.match.commands import (
+    CameraVerdict,
     ChangeLens,
     DrawByHand,
     DrawCard,
+    Go,
     GoUnsigned,
+    HumanRuling,
+    NextDuel,
     OpenSetup,
+    PressStop,
     Ready,
+    RuleByHand,
     SignSetup,
     Undo,
     VoidDuel,
 )
 from referee.match.state import MOST_UNDONE
+from referee.match.verdict import zone_verdict
 
 SIGN = SignSetup(("Ann", "Dia"), "Ref", {"steps": {"mats": []}})
 UNSIGNED = "both players have not signed the set-up"
@@ -62,6 +70,30 @@ def test_what_is_signed_stays_until_it_is_opened(table):
         t.do(OpenSetup("Ref"))
     t.do(SIGN)
     assert t.replayed() == t.state
+
+
+def test_what_humans_decide_without_a_camera_is_marked_until_it_judges_again(table):
+    t = table()
+    t.do(RuleByHand(True, "Ref"), DrawCard(), Ready(), Go(0.0), PressStop("A", 5.0))
+    t.do(HumanRuling("match", "Ref", "I looked"), Undo("Ref"))
+    assert t.state.by_hand and not t.state.duel.by_hand  # an undo is of the ruling, not of how the evening goes on
+    t.do(HumanRuling("match", "Ref", "I looked"))
+    first = t.state.duel
+    assert first.by_hand and first.to_json()["by_hand"] and t.state.to_json()["by_hand"]
+    t.do(RuleByHand(False, "Ref"), NextDuel(), DrawCard(), Ready(), Go(0.0), PressStop("A", 5.0))
+    t.do(HumanRuling("match", "Ref", "I looked"))
+    assert not t.state.duel.by_hand and t.state.past[0].by_hand
+    (row,) = (row for row in t.state.standings if row.player == first.award)
+    assert (row.score, row.by_hand) == (first.points + t.state.duel.points, first.points)
+    assert [line.split(",")[-2] for line in csv_of(t.state.history).splitlines()] == ["by_hand", "yes", ""]
+    assert t.replayed() == t.state
+
+
+def test_a_verdict_that_the_camera_still_gives_is_the_cameras(table):
+    t = table()
+    t.do(DrawCard(), Ready(), Go(0.0), PressStop("A", 5.0), RuleByHand(True))
+    t.do(CameraVerdict("A", zone_verdict({"verdict": "match", "confidence": 0.99})))
+    assert (t.state.duel.decided_by, t.state.duel.by_hand) == ("camera", False)
 
 
 @pytest.mark.parametrize("names", [("Ann",), ("Ann", " "), ("Ann", "Ann"), ()])

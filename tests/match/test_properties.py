@@ -67,6 +67,7 @@ COMMAND = {
     ),
     commands.OpenSetup: st.builds(commands.OpenSetup, who, why),
     commands.GoUnsigned: st.builds(commands.GoUnsigned, who),
+    commands.RuleByHand: st.builds(commands.RuleByHand, st.booleans(), who),
     commands.WaiveFields: st.builds(commands.WaiveFields, who, why),
     commands.SealRecording: st.builds(commands.SealRecording, st.just("m-001"), st.just("0" * 64)),
     commands.ChangeLens: st.builds(commands.ChangeLens, st.just({"image_width": 1280}), who),

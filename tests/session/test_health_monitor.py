@@ -12,6 +12,8 @@ import pytest
 from referee.session.health_monitor import IDLE_S, HealthMonitor
 from referee.session.notifier import Notifier
 
+BOTH = {"A": {"settled_s": 1.0}, "B": {"settled_s": 1.0}}
+
 
 class Hands:
     """Clocks that a test moves."""
@@ -56,6 +58,17 @@ def test_a_duel_is_not_idle_while_a_build_moves_or_before_and_after_it(watched):
     session.gates.return_value = {"A": {"settled_s": 500.0}, "B": {"settled_s": 500.0}}
     session.state.phase = "ready"
     assert monitor._found()["duel_idle"] is None
+
+
+@pytest.mark.parametrize(
+    ("frames", "gates", "told"), [(0, {}, None), (9, {}, "mat A and B is"), (9, {"B": {}}, "mat A is"), (9, BOTH, None)]
+)
+def test_mats_that_nobody_sees_are_told_also_both_of_them(watched, frames, gates, told):
+    monitor, session = watched
+    session.camera.status.return_value = {"frames": frames}
+    session.gates.return_value = gates
+    found = monitor._found()["mats_unseen"]
+    assert found == told or found.startswith(told)
 
 
 def test_a_clock_that_was_set_is_told_for_a_while(watched):

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from referee.errors import DeviceLost, IllegalCommand
-from referee.match.commands import DrawCard, Foul, HumanRuling, NextDuel, Ready, WaiveFields
+from referee.match.commands import DrawCard, Foul, HumanRuling, NextDuel, Ready, RuleByHand, WaiveFields
 from referee.match.foul import FoulProposal
 from referee.simulator.meshes import place_piece
 from referee.simulator.table import Hand, World
@@ -173,6 +173,38 @@ def test_a_stop_that_no_camera_sees_goes_to_a_human(at_table, until, monkeypatch
         session.press("B")
         until(lambda: session.state.phase == "undecided")
         assert session.state.verdicts["B"].codes == {"camera_gone"}
+
+
+def test_an_evening_goes_on_without_its_camera_by_one_command_and_with_another_camera_as_before(at_table, until):
+    with at_table() as (session, _):
+        latest, session.camera.latest = session.camera.latest, lost
+        begin_duel(session)
+        session.command(RuleByHand(True), "Eve")
+        time.sleep(1.1)
+        session.press("B")
+        until(lambda: session.state.phase == "undecided", 5.0)  # nobody waits for eight seconds
+        assert session.state.verdicts["B"].codes == {"by_hand"}
+        session.command(HumanRuling("match", "Eve", "I looked"))
+        assert session.snapshot()["match"]["duel"]["by_hand"]
+        session.command(NextDuel())
+        session.camera.latest = latest
+        session.use_camera(session.camera)
+        assert not session.state.by_hand
+
+
+def test_pictures_of_an_unknown_time_are_an_alarm_and_no_view_of_a_stop(at_table, until, monkeypatch):
+    monkeypatch.setattr("referee.session.stop_judging.BLOCKED_S", 0.5)
+    with at_table() as (session, _):
+        begin_duel(session)
+        time.sleep(1.1)
+        status = session.camera.status
+        session.camera.status = lambda: status() | {"frame_error_s": 0.52}
+        until(lambda: "times" in codes(session))
+        session.press("B")
+        until(lambda: session.state.phase == "undecided")
+        assert session.state.verdicts["B"].codes == {"camera_gone"}
+        session.camera.status = status
+        until(lambda: "times" not in codes(session))
 
 
 def lost(after, timeout_s):

@@ -6,7 +6,7 @@ import pytest
 from console_driver import Console
 from playwright.sync_api import expect
 
-from referee.match.commands import DrawCard, Go, NextDuel, Overrule, PressStop, Ready
+from referee.match.commands import DrawCard, Go, HumanRuling, NextDuel, Overrule, PressStop, Ready
 
 PAIR = ["Ann", "Ben"]
 
@@ -130,3 +130,22 @@ def test_the_board_says_that_no_camera_judges_and_what_is_in_the_way_of_one_that
     shown = board.get("/").text
     assert "The camera is not judging" in shown and "camera 0: unplugged" in shown
     assert "take the hand out of field A" in shown
+    for cause in ("mats_unseen", "times", "blind", "seeing", "lens", "judging"):
+        session.alarms = [{"code": cause, "text": f"because of {cause}", "since": ""}]
+        session.touch()
+        assert f"because of {cause}" in board.get("/").text
+    assert "Go on without the camera" in board.get("/referee").text
+
+
+def test_who_goes_on_without_a_camera_is_told_so_everywhere_and_can_take_it_back(app, session):
+    session.create_match(PAIR)
+    session.alarms = [{"code": "camera_lost", "text": "camera 0: unplugged", "since": ""}]
+    for command in (DrawCard("L01"), Ready(), Go(100.0), PressStop("A", 110.0)):
+        session.command(command)
+    web = app.test_client()
+    assert send(app, "RuleByHand", on=True).status_code == 200
+    session.command(HumanRuling("match", "Eve", "I looked"))
+    board, console = web.get("/").text, web.get("/referee?lang=de").text
+    assert "not judging" not in board and "Without the camera: humans rule" in board and "(1 by hand)" in board
+    assert "Kamera wieder urteilen lassen" in console and "Ohne Kamera weiter" not in console
+    assert "by the referee, by hand" in web.get("/results?lang=en").text

@@ -45,6 +45,7 @@ ReplayRound round_index who? why
 ReplayDuel number who? why
 ChangeMode mode who?
 GoUnsigned who?
+RuleByHand on who?
 WaiveFields who? why
 """
 """What programs written for the API send: a command, its fields, those with a ? may be left out."""
