@@ -84,6 +84,9 @@ class FakeCamera:
     def latest(self, after: int = -1, timeout_s: float = 1.0) -> Frame:
         return Frame(table_picture(), 1, 0.0)
 
+    def status(self) -> dict:
+        return {"fps": 30.0, "frame_error_s": 0.015}
+
 
 class FakeJudging:
     """Counts how often the rig was declared to be as it should."""

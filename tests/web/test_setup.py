@@ -78,6 +78,29 @@ def test_without_a_camera_file_the_lens_fails_and_says_so():
     assert not by_name(numbers, "lens")[0].passed and by_name(numbers, "view")[0].passed
 
 
+@pytest.mark.parametrize(
+    ("fps", "error_s", "within", "passed"),
+    [
+        (30.0, 0.015, "0.05", True),
+        (25.0, 0.155, "0.20", True),
+        (30.0, 0.245, "0.28", True),
+        (8.0, 0.245, "0.37", False),
+    ],
+)
+def test_what_a_stream_s_rate_and_bound_are_worth_is_said_in_figures(client, session, fps, error_s, within, passed):
+    session.camera.status = lambda: {"fps": fps, "frame_error_s": error_s}
+    client.post("measure/mats")
+    assert f"Finishing within {within} s of the Stop cannot be caught with this camera." in client.page()
+    assert ("left to a human" not in client.page()) == passed
+    german = client.web.get("/setup?lang=de").text
+    assert f"Wer innerhalb von {within.replace('.', ',')} s nach dem Stopp fertig wird" in german
+    assert [n.passed for n in rig_checks.stream_numbers({"fps": fps, "frame_error_s": error_s})] == [True, True, passed]
+
+
+def test_of_a_camera_that_has_just_started_nothing_is_said_yet():
+    assert rig_checks.stream_numbers({"fps": 0.0, "frame_error_s": 0.2}) == []
+
+
 def test_colours_that_were_not_seen_fail_and_alike_ones_are_measured():
     palette = nominal_palette(builtin_piece_set())
     seen, apart = rig_checks.color_numbers(palette, 1000)
@@ -99,6 +122,7 @@ def test_every_number_and_hint_has_a_text(language):
         *rig_checks.color_numbers(nominal_palette(builtin_piece_set()), 1),
         *rig_checks.board_numbers([], None),
         rig_checks.sizes_number(1.0),
+        *rig_checks.stream_numbers({"fps": 30.0}),
         Number("error", 2, None, 0.8),
         Number("used", 0, 1, None),
         Number("fill", 9, None, 2),

@@ -4,8 +4,9 @@ What one frame says of each mat is measured and held against its limits in ``cal
 calibrate rig``; here are the lens, the board, the colours and the pieces.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from typing import Any
 
 import cv2
 import numpy as np
@@ -15,6 +16,7 @@ from calibration.lens import LEAST_VIEWS, BoardView, LensFit, covered_share
 from calibration.mat import FIELD, MatPose, Mats, detect_mats
 from calibration.palette import Palette
 from calibration.quality import ANGLE_DEG, DISTANCE_CM, Figure, zone_quality
+from referee.vision.live.gate_history import FRESH_S
 from referee.vision.observer import SIZES_TOLD
 
 PLAYED_ZONES = ("A", "B")
@@ -69,6 +71,16 @@ def mats_numbers(image: np.ndarray, camera: CameraModel | None) -> list[Number]:
     for zone in seen:
         rows += [_number(one, zone) for one in zone_quality(gray, mats, mats.poses[zone])]
     return rows
+
+
+def stream_numbers(status: Mapping[str, Any]) -> list[Number]:
+    """What a camera's pictures a second and the bound of their times are worth: what is put on so soon after a Stop may
+    show in the last picture before it. Empty where the rate is not known yet."""
+    fps, error_s = status.get("fps") or 0.0, status.get("frame_error_s") or 0.0
+    if not fps:
+        return []
+    rows = [Number("rate", fps, None, None), Number("timing", round(error_s, 3), None, None, "s")]
+    return [*rows, Number("moment", round(error_s + 1 / fps, 2), None, FRESH_S, "s")]
 
 
 def _number(one: Figure, zone: str) -> Number:

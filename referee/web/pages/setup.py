@@ -198,7 +198,8 @@ def _measured(session: Session, setting: Setting, step: str) -> list[Number]:
     image = _frame(session)
     if step == "mats":
         session.judging.set_up_anew()
-        return rig_checks.mats_numbers(image, session.observer.camera)
+        numbers = rig_checks.mats_numbers(image, session.observer.camera)
+        return numbers + rig_checks.stream_numbers(session.camera.status())
     if step == "lens":
         return _lens(session, setting, image)
     if step == "empty":
