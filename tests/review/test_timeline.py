@@ -24,6 +24,7 @@ from referee.cli import cli
 from referee.recording import load_attempt
 from referee.recording.errors import BadAttempt
 from referee.recording.video import VideoWriter
+from referee.review import timeline
 from referee.review.patches import color_turns
 from referee.review.placements import _uncovered, solidity, stands_in_field
 from referee.review.stop_ruling import stop_findings
@@ -102,6 +103,22 @@ def test_hands_come_and_go_with_the_pieces(folder, told):
         for piece in rows:
             assert any(a - 0.5 <= piece.seconds <= b + 0.5 for a, b in story.hands[zone])
         assert len(story.hands[zone]) >= len(rows)
+
+
+@pytest.mark.parametrize("every_s", [0.1, 0.12, 0.2])
+def test_a_single_look_that_misses_a_hand_ends_no_visit_whatever_the_rate(monkeypatch, every_s):
+    there = [True, True, False, True, False, False, True]
+    looks = iter(SimpleNamespace(zones={"A": SimpleNamespace(hand=hand)}) for hand in there)
+    shown = [SimpleNamespace(image=None, seconds=n * every_s) for n in range(len(there))]
+    gate = SimpleNamespace(look=lambda frame: next(looks), reduced_frame=lambda: None)
+    for name, stand_in in (
+        ("observer_of", str),
+        ("Gate", lambda observer: gate),
+        ("recorded_frames", lambda of: shown),
+    ):
+        monkeypatch.setattr(timeline, name, stand_in)
+    hands, _ = timeline._watched(SimpleNamespace(go_s=99.0, stop_s=None), lambda: None)
+    assert hands == {"A": [[0.0, pytest.approx(3 * every_s)], [pytest.approx(6 * every_s)] * 2]}
 
 
 @pytest.mark.slow
