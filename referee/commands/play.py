@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import click
@@ -18,9 +19,10 @@ from referee.commands import serving
 from referee.commands.demo_options import DemoOptions
 from referee.commands.named_files import DECK_HELP, named_deck
 from referee.commands.options import names_in, option, simulated_players, takes_options
+from referee.commands.phone import kept_awake, open_phone_or_camera
 from referee.commands.scoreline import ScoreLines
 from referee.commands.serving import PATH, DashboardOptions
-from referee.devices.camera import open_camera
+from referee.devices.phone import PhoneCamera
 from referee.devices.ports import Camera, Clock, SystemClock
 from referee.errors import DeviceLost
 from referee.match.house_rules import DEFAULT_RULES, load_rules
@@ -52,7 +54,9 @@ class TableOptions(DashboardOptions):
 
     match_id: str | None = None
     tournament: bool = False
-    source: str = option("--camera", default="0", help="Webcam index, URL or file.")
+    source: str = option(
+        "--camera", default="0", help="Webcam index, phone (its browser, without an app), URL or file."
+    )
     box_port: str = option(
         "--box",
         default="none",
@@ -112,7 +116,9 @@ def at_table(
     signing = signing_with(asked.sign_with)
     with ExitStack() as stack, serving.interrupted() as over:
         data_dir = stack.enter_context(serving.locked_data_folder(asked.data_dir))
-        camera = stack.enter_context(closing(open_camera(asked.source, clock)))
+        stack.enter_context(kept_awake())
+        open_source = partial(open_phone_or_camera, data_dir, asked)
+        camera = stack.enter_context(closing(open_source(asked.source, clock)))
         box = stack.enter_context(closing(open_box(asked.box_port, clock, asked.box_id)))
         observer = Observer(pieces, lens, palette)
         where = asked.journal or str(data_dir / "journal.db")
@@ -142,7 +148,7 @@ def at_table(
             session.take_up(asked.match_id)
             click.echo(f"taken up: match {asked.match_id}, phase {session.state.phase}")
         session.start()
-        choices = stack.enter_context(closing(DeviceChoices(session, asked.source, asked.box_port, clock)))
+        choices = stack.enter_context(closing(DeviceChoices(session, asked.source, asked.box_port, clock, open_source)))
         choices.changed = lambda camera: click.echo(
             f"camera {camera} is used now; the next time start with --camera {camera}"
         )
@@ -152,7 +158,8 @@ def at_table(
 
             stack.enter_context(linked_to_hall(session, where, asked.table, asked.tournament)).address = address
         begin(session)
-        _say_if_blind(camera, asked.headless)
+        if not isinstance(camera, PhoneCamera):
+            _say_if_blind(camera, asked.headless)
         over.wait()
 
 

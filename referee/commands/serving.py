@@ -114,7 +114,7 @@ def running_session(use: Equipment, players: Sequence[str] | None = None) -> Ite
         session.stop()
 
 
-def start_server(app: Flask, asked: PageOptions) -> Server:
+def start_server(app: Flask, asked: PageOptions, usual_port: int = USUAL_PORT) -> Server:
     """The pages on a port; where none was asked for on the usual one or, when that is taken, on a free one.
 
     Before anybody can ask, the first page's templates and the board's are compiled, and what is loaded by now is no
@@ -126,16 +126,16 @@ def start_server(app: Flask, asked: PageOptions) -> Server:
     gc.collect()
     gc.freeze()
     try:
-        return serve(app, asked.host, USUAL_PORT if asked.port is None else asked.port, asked.tls)
+        return serve(app, asked.host, usual_port if asked.port is None else asked.port, asked.tls)
     except OSError as error:
         if asked.port is not None or error.errno != errno.EADDRINUSE:
             raise
-        click.echo(f"port {USUAL_PORT} is taken, so the board has another address")
+        click.echo(f"port {usual_port} is taken, so the pages have another address")
         return serve(app, asked.host, 0, asked.tls)
 
 
 @contextmanager
-def page_server(app: Flask, asked: PageOptions) -> Iterator[str]:
+def page_server(app: Flask, asked: PageOptions, usual_port: int = USUAL_PORT) -> Iterator[str]:
     """The pages as ``start_server``, while the context lasts: their address, the one that others can open where they
     can. Under TLS cookies travel encrypted only.
 
@@ -143,7 +143,7 @@ def page_server(app: Flask, asked: PageOptions) -> Iterator[str]:
     """
     app.config["SESSION_COOKIE_SECURE"] |= bool(asked.tls)
     try:
-        server = start_server(app, asked)
+        server = start_server(app, asked, usual_port)
     except ssl.SSLError as error:
         raise DeviceLost(f"pages: --tls: not a certificate and its key ({error.reason})") from None
     except OSError as error:

@@ -16,6 +16,7 @@ from cards.sentences import sentence
 from referee.devices.box import SerialBox
 from referee.devices.box_keyboard import KeysBox
 from referee.devices.camera import open_camera
+from referee.devices.phone import PHONE
 from referee.devices.ports import ButtonBox, Camera, Clock
 from referee.errors import DeviceLost
 from referee.session.ports import RunningSession
@@ -68,8 +69,8 @@ class DeviceChoices:
         self._lock = threading.Lock()
 
     def cameras(self) -> list[str]:
-        """Webcams by index, and the one in use."""
-        return list(dict.fromkeys([self.camera, *webcams()]))
+        """Webcams by index, a phone's browser, and the one in use."""
+        return list(dict.fromkeys([self.camera, *webcams(), PHONE]))
 
     def boxes(self) -> list[str]:
         """``none`` (keys and the dashboard), ``auto``, every serial port, and the one in use."""
@@ -84,7 +85,7 @@ class DeviceChoices:
             return
         with self._lock, ExitStack() as unless_used:
             fresh = unless_used.enter_context(closing(self._open(source, self._clock)))
-            if fresh.latest(-1, FIRST_PICTURE_S) is None:
+            if source != PHONE and fresh.latest(-1, FIRST_PICTURE_S) is None:
                 raise DeviceLost(sentence("no_picture", name=source))
             spare = self._session.use_camera(fresh)
             unless_used.pop_all()

@@ -54,10 +54,10 @@ FOCUSED = """() => {
 
 
 @contextmanager
-def chromium() -> Iterator[Browser]:
-    """A browser, closed afterwards."""
+def chromium(*more: str) -> Iterator[Browser]:
+    """A browser with that much more on its command line, closed afterwards."""
     with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path="/usr/bin/chromium-headless-shell", args=ARGS)
+        browser = driver.chromium.launch(executable_path="/usr/bin/chromium-headless-shell", args=[*ARGS, *more])
         try:
             yield browser
         finally:

@@ -14,6 +14,7 @@ from calibration.lens import LEAST_VIEWS, BoardView, find_board, fit_lens
 from calibration.print_sheets import charuco_pdf
 from cards.sentences import sentence
 from referee.core import refuse_if
+from referee.devices.phone import PhoneCamera
 from referee.errors import DeviceLost, IllegalCommand, RefereeError
 from referee.fields import displayable
 from referee.recording.folder import write_json
@@ -22,6 +23,7 @@ from referee.session.device_choice import DeviceChoices
 from referee.session.session import Session
 from referee.web.board_views import Say
 from referee.web.pages import rig_checks
+from referee.web.pages.evening import qr_svg
 from referee.web.pages.login import fault_text, our_fault, wants_json
 from referee.web.pages.rig_checks import Number
 from referee.web.streaming.fragments import LivePage
@@ -86,6 +88,7 @@ def blueprint(session: Session) -> flask.Blueprint:
             signed=session.setup.signed,
             failed=setting.failed,
             choices=_choices(),
+            phone=session.camera if isinstance(session.camera, PhoneCamera) else None,
             lost=session.snapshot()["live"]["camera"].get("lost"),
             limits=rig_checks.LIMITS,
         )
@@ -122,6 +125,7 @@ def blueprint(session: Session) -> flask.Blueprint:
 
     pages.register_error_handler(RefereeError, _fault)
     _prints(pages, session)
+    _phone(pages, session)
     return pages
 
 
@@ -147,6 +151,24 @@ def _prints(pages: flask.Blueprint, session: Session) -> None:
         small = cv2.resize(drawn, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
         jpeg = cv2.imencode(".jpg", small, [cv2.IMWRITE_JPEG_QUALITY, 80])[1].tobytes()
         return flask.Response(jpeg, mimetype="image/jpeg", headers={"Cache-Control": "no-store"})
+
+
+def _phone(pages: flask.Blueprint, session: Session) -> None:
+    """The secret link by which a phone becomes the camera."""
+
+    def phone() -> PhoneCamera:
+        if not isinstance(session.camera, PhoneCamera):
+            flask.abort(404, "the camera is no phone")
+        return session.camera
+
+    @pages.get("/phone.svg")
+    def code() -> flask.Response:
+        return flask.Response(qr_svg(phone().link), mimetype="image/svg+xml", headers={"Cache-Control": "no-store"})
+
+    @pages.post("/phone")
+    def free() -> flask.typing.ResponseReturnValue:
+        phone().free()
+        return flask.redirect(flask.url_for("setup.setup", _anchor="phone"), 303)
 
 
 def _choices() -> DeviceChoices | None:

@@ -1,0 +1,75 @@
+"""A phone as the camera: its page is served by https beside the dashboard; and the computer is kept from sleeping."""
+
+import shutil
+import ssl
+import subprocess
+from base64 import b64decode
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+from hashlib import sha256
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import click
+
+from cards.sentences import sentence
+from referee.commands.options import PageOptions
+from referee.commands.serving import page_server, reachable
+from referee.devices.camera import ThreadedCamera, open_camera
+from referee.devices.phone import PHONE, PhoneCamera
+from referee.devices.ports import Clock
+from referee.errors import DeviceLost
+from referee.web.phone import phone_app
+from referee.web.security import LOOPBACK
+
+PHONE_PORT = 8443
+
+
+def open_phone_or_camera(data_dir: Path, asked: PageOptions, source: str, clock: Clock) -> ThreadedCamera:
+    """As ``open_camera``; for ``phone`` a camera whose page is served to the network, and its address told.
+
+    Raises DeviceLost.
+    """
+    if source != PHONE:
+        return open_camera(source, clock)
+    host = "0.0.0.0" if asked.host in LOOPBACK else asked.host
+    certificate, key = asked.tls or (_own_certificate(data_dir, host),) * 2
+    with ExitStack() as unless_served:
+        camera = unless_served.enter_context(closing(PhoneCamera(clock)))
+        server, where = ExitStack(), PageOptions(host=host, port=None, pin=None, tls=(certificate, key))
+        address = server.enter_context(page_server(phone_app(camera, data_dir), where, PHONE_PORT))
+        camera.served_at(address, fingerprint(certificate), server.close)
+        unless_served.pop_all()
+    click.echo(f"the phone that is to be the camera opens {camera.link} or scans the code on the page /setup")
+    click.echo(f"its certificate has the SHA-256 fingerprint {camera.fingerprint}")
+    return camera
+
+
+def _own_certificate(data_dir: Path, host: str) -> Path:
+    """Made at the first start. Raises DeviceLost without the package that makes it."""
+    try:
+        from referee.web.certificate import own_certificate
+    except ImportError:
+        raise DeviceLost(sentence("phone_no_certificate")) from None
+    own = urlsplit(reachable(f"https://{host}:0/", host) or "//127.0.0.1").hostname
+    return own_certificate(data_dir, str(own))
+
+
+def fingerprint(certificate: Path) -> str:
+    """SHA-256 of the file's first certificate, as browsers show it."""
+    first = certificate.read_text("ascii").partition(ssl.PEM_HEADER)[2].partition(ssl.PEM_FOOTER)[0]
+    return sha256(b64decode(first)).digest().hex(":").upper()
+
+
+@contextmanager
+def kept_awake() -> Iterator[None]:
+    """The computer does not fall asleep while the context lasts, where systemd can hold it. However this program ends,
+    its pipe ends with it, and so does ``cat``."""
+    tool = shutil.which("systemd-inhibit")
+    if tool is None:
+        yield
+        return
+    command = [tool, "--what=idle:sleep:handle-lid-switch", "--who=referee", "--why=a table is refereed", "cat"]
+    quiet = subprocess.DEVNULL
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=quiet, stderr=quiet, start_new_session=True):
+        yield
