@@ -20,11 +20,8 @@ from referee.vision.live.fouls import LOOK_S, DetectedFoul, FoulWatch
 from referee.vision.live.gate import Gate
 
 CACHE = ".timeline.json"
-VERSION = 11
+VERSION = 12
 """Raise when the reading changes, so that stored time lines are read anew."""
-
-HAND_GAP_S = 0.15
-"""Shorter gaps in a hand's presence are its tongs opening: one look."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,22 +70,25 @@ def _named(attempt: Attempt, zone: str, strip: ZoneTrack, found: list[PlacedPiec
 
 def _watched(attempt: Attempt, tick: Callable[[], object]) -> tuple[dict[str, list[list[float]]], list[DetectedFoul]]:
     """Zone -> (in, out) seconds of hands over its field, and the proposed fouls in the order of time: what gate and
-    watch say live."""
+    watch say live. A single look that misses a hand between two that see it ends no visit: no hand goes and comes back
+    between two looks, but tongs that open are missed."""
     gate, watch, fouls = Gate(observer_of(attempt)), FoulWatch(), list[DetectedFoul]()
     hands: dict[str, list[list[float]]] = {}
-    looked_s = -math.inf
+    looked_s, before = -math.inf, (set[str](), set[str]())
     for number, shown in enumerate(recorded_frames(attempt)):
         tick()
         if shown.seconds - looked_s < LOOK_S:
             continue
-        gap_s, looked_s = HAND_GAP_S + shown.seconds - looked_s, shown.seconds
+        looked_s = shown.seconds
         frame = Frame(shown.image, number, shown.seconds)
         look = gate.look(frame)
-        for zone in (zone for zone, seen in look.zones.items() if seen.hand):
+        here = {zone for zone, seen in look.zones.items() if seen.hand}
+        for zone in here:
             spans = hands.setdefault(zone, [])
-            if not spans or shown.seconds - spans[-1][1] > gap_s:
+            if not any(zone in there for there in before):
                 spans.append([shown.seconds] * 2)
             spans[-1][1] = shown.seconds
+        before = before[1], here
         if shown.seconds >= (attempt.go_s or 0.0):
             fouls += watch.look(frame, gate.reduced_frame(), look, attempt.stop_s)
     return hands, sorted(fouls, key=lambda seen: seen.from_s)

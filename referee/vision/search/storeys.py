@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 
 from referee.vision.measured import measured
-from referee.vision.search.canvas import FEW_READINGS, Canvas, Reading, fit_readings, lowest_first
+from referee.vision.search.canvas import FEW_READINGS, Canvas, Reading, fit_readings
 from referee.vision.search.rules import MAX_PIECES
 from referee.vision.search.stances import Catalogue
 
@@ -58,9 +58,9 @@ def with_loose_on_top(canvas: Canvas, best: Reading) -> list[Reading]:
             for carrier, extent in zip(pieces, size, strict=True):
                 up = carrier[3] + (extent[2] + cat.size[stance, 2]) / 2
                 there = at + (up - z) / (eye[2] - z) * (eye[:2] - at)
-                if (np.abs(there - carrier[1:3]) < (extent[:2] + cat.size[stance, :2]) / (2, 1)).all():
+                if (np.abs(there - carrier[1:3]) < (extent[:2] + cat.size[stance, :2]) / 2).all():
                     rows = np.vstack([pieces, [stance, there[0], carrier[2], up, carrier[4]]])
-                    trials.append(Reading(best.turn, lowest_first(cat, rows), 0.0, "storey"))
+                    trials.append(Reading(best.turn, rows[np.argsort(rows[:, 3], kind="stable")], 0.0, "storey"))
     return trials
 
 
