@@ -53,7 +53,7 @@ def rig():
     opened: list[Device] = []
 
     def opener(source, clock):
-        opened.append(Device(None if "blind" in source else "a frame"))
+        opened.append(Device(None if source == "phone" or "blind" in source else "a frame"))
         return opened[-1]
 
     return SimpleNamespace(
@@ -61,6 +61,12 @@ def rig():
         opened=opened,
         choices=DeviceChoices(session, "0", "none", SystemClock(), opener),
     )
+
+
+def test_a_phone_is_taken_before_it_gives_a_picture(rig):
+    assert "phone" in rig.choices.cameras()
+    rig.choices.use_camera("phone")
+    assert rig.session.camera is rig.opened[0] and rig.choices.camera == "phone"
 
 
 def test_another_camera_takes_over_and_the_old_one_is_closed(rig):

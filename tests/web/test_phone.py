@@ -333,6 +333,7 @@ def test_a_duel_is_set_up_judged_and_recorded_by_a_phones_browser(tmp_path):
         play.duel(card, empty, built)
         assert session.state.phase == "decided" and session.state.duel.award == "Ann"
         check_cut(play, cable)
+        check_next_phone(play, browser, built)
         session.stop()
         (meta,) = (tmp_path / "attempts").glob("*/attempt.json")
         attempt = load_attempt(meta.parent)
@@ -351,3 +352,16 @@ def check_cut(play: Play, cable: Cable) -> None:
     times = [row[1] for row in play.seen.rows]
     assert times == sorted(times)
     expect(play.phone.locator(".state.live")).to_be_visible()
+
+
+def check_next_phone(play: Play, browser, table: np.ndarray) -> None:
+    """A new link lets in another phone, here one whose browser has no encoder, and the first is told."""
+    play.laptop.goto(play.laptop.url.replace("#sign", ""))
+    play.laptop.locator("#phone form button").click()
+    expect(play.phone.locator(".state.gone")).to_be_visible()
+    play.phone = browser.new_context(viewport=PHONE, ignore_https_errors=True).new_page()
+    play.phone.add_init_script("delete window.VideoEncoder")
+    play.seen.rows.clear()
+    play.become_camera(play.seen.camera.link)
+    expect(play.phone.locator("#form")).to_have_text("JPEG")
+    until(lambda: shown(play.seen, table))
