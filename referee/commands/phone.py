@@ -1,12 +1,9 @@
 """A phone as the camera: its page is served by https beside the dashboard; and the computer is kept from sleeping."""
 
 import shutil
-import ssl
 import subprocess
-from base64 import b64decode
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
-from hashlib import sha256
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -33,32 +30,28 @@ def open_phone_or_camera(data_dir: Path, asked: PageOptions, source: str, clock:
     if source != PHONE:
         return open_camera(source, clock)
     host = "0.0.0.0" if asked.host in LOOPBACK else asked.host
-    certificate, key = asked.tls or (_own_certificate(data_dir, host),) * 2
+    tls, fingerprint = (asked.tls, "") if asked.tls else _own_certificate(data_dir, host)
     with ExitStack() as unless_served:
-        camera = unless_served.enter_context(closing(PhoneCamera(clock)))
-        server, where = ExitStack(), PageOptions(host=host, port=None, pin=None, tls=(certificate, key))
+        camera, server = unless_served.enter_context(closing(PhoneCamera(clock))), ExitStack()
+        where = PageOptions(host=host, port=None, pin=None, tls=tls)
         address = server.enter_context(page_server(phone_app(camera, data_dir), where, PHONE_PORT))
-        camera.served_at(address, fingerprint(certificate), server.close)
+        camera.served_at(address, fingerprint, server.close)
         unless_served.pop_all()
     click.echo(f"the phone that is to be the camera opens {camera.link} or scans the code on the page /setup")
-    click.echo(f"its certificate has the SHA-256 fingerprint {camera.fingerprint}")
+    if fingerprint:
+        click.echo(f"its warning is of a certificate with the SHA-256 fingerprint {fingerprint}")
     return camera
 
 
-def _own_certificate(data_dir: Path, host: str) -> Path:
-    """Made at the first start. Raises DeviceLost without the package that makes it."""
+def _own_certificate(data_dir: Path, host: str) -> tuple[tuple[Path, Path], str]:
+    """Where certificate and key are, and the fingerprint. Raises DeviceLost without the package that makes it."""
     try:
         from referee.web.certificate import own_certificate
     except ImportError:
         raise DeviceLost(sentence("phone_no_certificate")) from None
     own = urlsplit(reachable(f"https://{host}:0/", host) or "//127.0.0.1").hostname
-    return own_certificate(data_dir, str(own))
-
-
-def fingerprint(certificate: Path) -> str:
-    """SHA-256 of the file's first certificate, as browsers show it."""
-    first = certificate.read_text("ascii").partition(ssl.PEM_HEADER)[2].partition(ssl.PEM_FOOTER)[0]
-    return sha256(b64decode(first)).digest().hex(":").upper()
+    path, fingerprint = own_certificate(data_dir, str(own))
+    return (path, path), fingerprint
 
 
 @contextmanager

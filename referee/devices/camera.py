@@ -169,7 +169,8 @@ class DriverStamps:
 
 
 class ThreadedCamera(Background):
-    """The common part: one reader thread, waiting readers, listeners. Subclasses give ``_read_all``."""
+    """The common part: one reader thread, waiting readers, listeners. Subclasses give ``_read_all``, and in
+    ``frame_error_s`` the bound of the error of the newest frame's ``at_s``, seconds."""
 
     simulated = False
 
@@ -180,7 +181,7 @@ class ThreadedCamera(Background):
         self._frame: Frame | None = None
         self._lost: str | None = None
         self._listeners: list[Callable[[Frame], None]] = []
-        self._frames = 0
+        self._frames, self.frame_error_s = 0, 0.0
         self._recent: deque[float] = deque(maxlen=30)
 
     def latest(self, after: int = -1, timeout_s: float = 1.0) -> Frame | None:
@@ -211,13 +212,8 @@ class ThreadedCamera(Background):
             "dropped": self.dropped,
             "fps": round(rate, 1),
             "lost": self._lost,
-            "frame_error_s": self.frame_error_s,
+            "frame_error_s": round(self.frame_error_s, 4),
         }
-
-    @property
-    def frame_error_s(self) -> float:
-        """Bound of the error of the newest frame's ``at_s``, seconds."""
-        return 0.0
 
     @property
     def dropped(self) -> int:
@@ -267,7 +263,7 @@ class VideoCamera(ThreadedCamera):
         self._late, self._counter = LateArrivals(), FrameCounter()
         self._latency_s = NETWORK_S if isinstance(source, str) else WIRE_S
         self._tie = FrameTie(self._latency_s, window=STAMPS)
-        self._error_s = self._latency_s[1]
+        self.frame_error_s = self._latency_s[1]
         self._stamp_us, self._stamps = 0, DriverStamps()
         self.start()
 
@@ -276,24 +272,20 @@ class VideoCamera(ThreadedCamera):
         """Gaps in the stream of frames, by their stamps."""
         return self._counter.dropped
 
-    @property
-    def frame_error_s(self) -> float:
-        """Half of what the latency may vary, and what the driver's clock may drift or the line hold up."""
-        return round(self._error_s, 4)
-
     def _placed(self, stamp_us: int, arrived_s: float) -> tuple[int, float]:
         """The frame's number, and the host time of its exposure: by the driver's own time stamp where it has one that
-        runs as the arrivals do, else by arrival."""
+        runs as the arrivals do, else by arrival. Its error is half of what the latency may vary, and what the driver's
+        clock may drift or the line hold up."""
         low_s, high_s = self._latency_s
         late_s, latest_s = self._late.late_s(arrived_s), arrived_s - low_s
         if self._late.starts_anew:
             self._tie.clear()
         if not self._stamped(stamp_us, arrived_s):
-            self._error_s = (high_s - low_s + late_s) / 2
-            return self._counter.count(0), latest_s - self._error_s
-        at_s, self._error_s = self._tie.to_host(stamp_us)
+            self.frame_error_s = (high_s - low_s + late_s) / 2
+            return self._counter.count(0), latest_s - self.frame_error_s
+        at_s, self.frame_error_s = self._tie.to_host(stamp_us)
         if latest_s - at_s > PAUSED_S:  # it was held up, or the stamps count frames and none were made for a while
-            at_s, self._error_s = (at_s + latest_s) / 2, self._error_s + (latest_s - at_s) / 2
+            at_s, self.frame_error_s = (at_s + latest_s) / 2, self.frame_error_s + (latest_s - at_s) / 2
         return self._counter.count(stamp_us), at_s
 
     def _stamped(self, stamp_us: int, arrived_s: float) -> bool:

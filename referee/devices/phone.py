@@ -58,9 +58,6 @@ TICK_S = 0.001
 RATE_SPAN = 0.0006
 """A phone's crystal keeps 0.01 %; its browser's clock follows NTP, whose slew is 0.05 %."""
 
-BOUND_S = 0.05
-"""A frame's time should be known as well as this."""
-
 
 class BadRecords(RefereeError):
     """A post that is no row of records; nothing of it is used."""
@@ -163,7 +160,8 @@ def _jpeg_picture(payload: bytes) -> np.ndarray:
 
 
 class PhoneCamera(ThreadedCamera):
-    """The camera of whichever phone takes the place first; ``key`` is what that phone got when it did.
+    """The camera of whichever phone takes the place first; ``key`` is what that phone got when it did, ``taken`` that
+    one did.
 
     ``secret`` is the part of the page's address that is told only to who may be the camera. ``link`` is that address,
     ``fingerprint`` that of its certificate.
@@ -177,7 +175,7 @@ class PhoneCamera(ThreadedCamera):
         self._lock = threading.Lock()
         self._decoder, self._decoded_run = PictureDecoder(), 0
         self._page_run, self._first, self._last = 0, 0, -1
-        self._error_s, self._dropped, self._sent_s = 0.0, 0, math.nan
+        self._dropped, self._sent_s = 0, math.nan
         self.free()
         self.start()
 
@@ -193,25 +191,21 @@ class PhoneCamera(ThreadedCamera):
     def free(self) -> None:
         """Give the place to the next phone that comes, by a new address; the old one is worth nothing any more."""
         with self._lock:
-            self.secret, self._key = secrets.token_urlsafe(16), ""
+            self.secret, self.taken, self._key = secrets.token_urlsafe(16), False, secrets.token_urlsafe(16)
             self._begin_run()
         self._lose(sentence("phone_awaited"))
 
-    def is_taken(self, key: str) -> bool:
-        """Whether another phone is the camera."""
-        return bool(self._key) and not self.holds(key)
-
     def holds(self, key: str) -> bool:
         """Whether that key is the phone's that is the camera."""
-        return bool(self._key) and secrets.compare_digest(key.encode(), self._key.encode())
+        return secrets.compare_digest(key.encode(), self._key.encode())
 
     def begin(self, key: str) -> tuple[str, int]:
         """The key and the run of a phone whose page starts, with a clock and a count of its own. Raises BadRecords when
         another phone is the camera."""
         with self._lock:
-            if self.is_taken(key):
+            if self.taken and not self.holds(key):
                 raise BadRecords(sentence("phone_taken"))
-            self._key = self._key or secrets.token_urlsafe(16)
+            self.taken = True
             self._begin_run()
             return self._key, self._page_run
 
@@ -226,7 +220,7 @@ class PhoneCamera(ThreadedCamera):
             if sent_s == self._sent_s and 0 <= page_ms < MOST_MS:
                 self._tie.add(sent_s, round(page_ms * 1000), received_s)
             self._sent_s = self.clock.now_s()
-            return self._sent_s, self._error_s
+            return self._sent_s, self.frame_error_s
 
     def take(self, body: bytes) -> None:
         """The records of a post; waits while the decoder is behind, and raises BadRecords when that lasts."""
@@ -234,11 +228,6 @@ class PhoneCamera(ThreadedCamera):
             self._inbox.put(read_records(body), timeout=SILENT_S)
         except queue.Full:
             raise BadRecords(sentence("phone_behind")) from None
-
-    @property
-    def frame_error_s(self) -> float:
-        """Half of the least round trip or less, and half of what the exposure may be before the capture time."""
-        return round(self._error_s, 4)
 
     @property
     def dropped(self) -> int:
@@ -251,6 +240,7 @@ class PhoneCamera(ThreadedCamera):
         self._close_server()
 
     def _begin_run(self) -> None:
+        """The page's clock and its counts start anew."""
         self._page_run = (self._page_run + 1) % RUNS
         self._tie = ClockTie(RATE_SPAN)
         self._sent_s = math.nan
@@ -260,7 +250,7 @@ class PhoneCamera(ThreadedCamera):
             try:
                 records = self._inbox.get(timeout=SILENT_S)
             except queue.Empty:
-                if self._key and not self._lost:
+                if self.taken and not self._lost:
                     self._lose(sentence("phone_silent"))
                 continue
             for record in records:
@@ -268,6 +258,8 @@ class PhoneCamera(ThreadedCamera):
                     self._decode(record)
 
     def _decode(self, record: Record) -> None:
+        """Publish what the record completes. The error is half of the round trips' window, and half of what the
+        exposure may have been before the capture time."""
         if record.run != self._decoded_run:
             self._decoder, self._decoded_run = PictureDecoder(), record.run
             self._first = self._last + 1 - record.number
@@ -278,7 +270,7 @@ class PhoneCamera(ThreadedCamera):
             if math.isinf(error_s) or number <= self._last:
                 continue
             low_s, high_s = EXPOSED_S if its.flags & CAPTURED else SHOWN_S
-            self._error_s = error_s + TICK_S + (high_s - low_s) / 2
+            self.frame_error_s = error_s + TICK_S + (high_s - low_s) / 2
             self._dropped, self._last = self._dropped + number - self._last - 1, number
             self._publish(Frame(image, number, captured_s - (low_s + high_s) / 2))
 

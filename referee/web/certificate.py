@@ -19,17 +19,22 @@ VALID, RENEWED = timedelta(days=397), timedelta(days=30)
 """Browsers refuse longer ones; a new one is made so long before the end."""
 
 
-def own_certificate(folder: Path, address: str) -> Path:
-    """The file with certificate and key for that address and this machine itself, readable by its owner alone; made
-    when there is none, or none that will do. May raise OSError."""
+def own_certificate(folder: Path, address: str) -> tuple[Path, str]:
+    """The file with certificate and key for that address and this machine itself, readable by its owner alone, and the
+    certificate's SHA-256 fingerprint; made when there is none, or none that will do. May raise OSError."""
     path, own = folder / FILE, [_name(a) for a in dict.fromkeys((address, "127.0.0.1"))]
+    if not _will_do(path, own):
+        write_whole(path, _made(own), 0o600)
+    return path, x509.load_pem_x509_certificate(path.read_bytes()).fingerprint(hashes.SHA256()).hex(":").upper()
+
+
+def _will_do(path: Path, own: list[x509.GeneralName]) -> bool:
+    """Whether there is a certificate for these addresses that is valid for a while."""
     with suppress(OSError, ValueError, x509.ExtensionNotFound):
         kept = x509.load_pem_x509_certificate(path.read_bytes())
         names = kept.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
-        if {*own} <= {*names} and kept.not_valid_after_utc > datetime.now(UTC) + RENEWED:
-            return path
-    write_whole(path, _made(own), 0o600)
-    return path
+        return {*own} <= {*names} and kept.not_valid_after_utc > datetime.now(UTC) + RENEWED
+    return False
 
 
 def _name(address: str) -> x509.GeneralName:

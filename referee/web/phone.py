@@ -22,29 +22,25 @@ def phone_app(camera: PhoneCamera, data_dir: Path) -> flask.Flask:
     app = base_app(session, nobodys, "0.0.0.0", secret_key=secrets.token_bytes(32), tls=True)
     app.config["MAX_CONTENT_LENGTH"] = MOST_BYTES
     app.jinja_env.globals["nav_pages"] = []
-    app.register_blueprint(_pages(camera))
-    return app
 
-
-def _pages(camera: PhoneCamera) -> flask.Blueprint:
-    pages = flask.Blueprint("phone", __name__, url_prefix="/<secret>")
-
-    @pages.before_request
+    @app.before_request
     def admit() -> None:
         """The secret, and where pictures are sent the key as well."""
-        if not secrets.compare_digest((flask.request.view_args or {}).pop("secret").encode(), camera.secret.encode()):
+        given = (flask.request.view_args or {}).pop("secret", camera.secret)
+        if not secrets.compare_digest(given.encode(), camera.secret.encode()):
             flask.abort(404)
-        if flask.request.endpoint in ("phone.clock", "phone.records") and not camera.holds(_key()):
+        if flask.request.endpoint in ("clock", "records") and not camera.holds(_key()):
             flask.abort(403, "another phone is the camera")
 
-    @pages.get("/")
+    @app.get("/<secret>/")
     @public
     def page() -> flask.Response:
-        response = flask.make_response(flask.render_template("phone.html", taken=camera.is_taken(_key())))
+        taken = camera.taken and not camera.holds(_key())
+        response = flask.make_response(flask.render_template("phone.html", taken=taken))
         response.headers["Permissions-Policy"] = CAMERA_ALLOWED
         return response
 
-    @pages.post("/begin")
+    @app.post("/<secret>/begin")
     @public
     def begin() -> flask.Response:
         key, run = camera.begin(_key())
@@ -53,19 +49,19 @@ def _pages(camera: PhoneCamera) -> flask.Blueprint:
         response.set_cookie(COOKIE, key, path=path, secure=True, httponly=True, samesite="Strict")
         return response
 
-    @pages.post("/clock")
+    @app.post("/<secret>/clock")
     @public
     def clock() -> flask.Response:
         host_s, bound_s = camera.tie_clock(flask.request.get_data())
         return flask.jsonify(host_s=host_s, bound_s=bound_s)
 
-    @pages.post("/records")
+    @app.post("/<secret>/records")
     @public
     def records() -> flask.Response:
         camera.take(flask.request.get_data())
         return flask.Response(status=204)
 
-    return pages
+    return app
 
 
 def _key() -> str:

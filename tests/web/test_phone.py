@@ -25,7 +25,7 @@ from referee.commands.options import PageOptions
 from referee.commands.phone import open_phone_or_camera
 from referee.commands.play import AT_A_TABLE
 from referee.devices.box_keyboard import KeysBox
-from referee.devices.phone import BOUND_S, PhoneCamera
+from referee.devices.phone import PhoneCamera
 from referee.devices.ports import Frame, SystemClock
 from referee.journal.journal import Journal
 from referee.match.commands import DrawCard, Ready
@@ -44,6 +44,9 @@ from referee.web.server import serve
 CLOCK = SystemClock()
 FPS, LOOP, BLOCK_PX, BITS = 10, 30, 24, 5
 """The capture file's pictures a second, how many it holds before it begins again, and its time code's squares."""
+
+BOUND_S = 0.05
+"""A frame's time has to be known so well."""
 
 SOONEST_STOP_S = 1.2
 """A press sooner after the go is only noted."""
