@@ -10,6 +10,7 @@ import webbrowser
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
@@ -18,6 +19,7 @@ from serial.tools import list_ports
 
 from referee.commands.options import PATH, PORT, USUAL_PORT
 from referee.devices.camera import open_camera
+from referee.devices.phone import PHONE
 from referee.devices.ports import SystemClock
 from referee.errors import DeviceLost
 
@@ -48,6 +50,10 @@ class Finding:
 
 def check_camera(source: str) -> Finding:
     """Whether the camera may be opened and gives pictures."""
+    if source == PHONE:
+        lacks = find_spec("cryptography") is None
+        mend = "pip install 'referee[phone]', or --tls with a certificate" if lacks else ""
+        return Finding("camera", "missing" if lacks else "ok", "a phone's browser is let in by referee run", mend)
     device = Path(f"/dev/video{source}")
     if source.isdigit() and sys.platform == "linux":
         others = ", ".join(sorted(str(p) for p in Path("/dev").glob("video*")))

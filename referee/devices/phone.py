@@ -55,8 +55,9 @@ of up to two frames at 30 a second in the phone's own pipeline, and two more unt
 TICK_S = 0.001
 """Browsers round their clock to so much at most."""
 
-RATE_SPAN = 0.0006
-"""A phone's crystal keeps 0.01 %; its browser's clock follows NTP, whose slew is 0.05 %."""
+RATE_SPAN, TRIPS = 0.0006, 120
+"""A phone's crystal keeps 0.01 %, and its browser's clock follows NTP, whose slew is 0.05 %: the quickest round trip of
+half a minute tells more than the last."""
 
 
 class BadRecords(RefereeError):
@@ -242,7 +243,7 @@ class PhoneCamera(ThreadedCamera):
     def _begin_run(self) -> None:
         """The page's clock and its counts start anew."""
         self._page_run = (self._page_run + 1) % RUNS
-        self._tie = ClockTie(RATE_SPAN)
+        self._tie = ClockTie(RATE_SPAN, TRIPS)
         self._sent_s = math.nan
 
     def _read_all(self) -> None:

@@ -50,6 +50,12 @@ def test_a_camera_without_a_picture_is_missing(monkeypatch):
     )
 
 
+def test_a_phone_lacks_at_most_the_package_that_makes_its_certificate(monkeypatch):
+    assert doctor.check_camera("phone").state == "ok"
+    monkeypatch.setattr(doctor, "find_spec", lambda name: None)
+    assert "referee[phone]" in doctor.check_camera("phone").mend
+
+
 def test_no_box_is_a_hint_and_one_that_may_not_be_opened_is_missing(monkeypatch):
     monkeypatch.setattr(doctor.list_ports, "comports", lambda: [Port("/dev/ttyS0", None)])
     assert doctor.check_button_box().state == "hint" and "--box none" in doctor.check_button_box().mend

@@ -4,14 +4,14 @@
   const JPEG = 0, H264 = 1, KEY = 1, CAPTURED = 2, HEAD = 32;
   const WANTED = { facingMode: { ideal: "environment" }, width: { ideal: 1280 }, height: { ideal: 720 }, frameRate: { ideal: 30 } };
   const CODECS = ["avc1.640028", "avc1.42E01F"], BITRATE = 6e6, KEY_EVERY_MS = 2000;
-  const QUEUED = 3, POST_MS = 1000, PAUSE_MS = 100, CLOCK_MS = 500, SETTLE_MS = 1500, OLD_MS = 1000, BOUND_MS = 50;
+  const QUEUED = 3, POST_MS = 1000, PAUSE_MS = 100, CLOCK_MS = 500, SETTLE_MS = 1500, OLD_MS = 1000, BOUND_MS = 50, MOST_FAILURES = 3;
   const LOCKS = { exposure: ["exposureMode", "exposureTime", "iso"], focus: ["focusMode", "focusDistance"], white: ["whiteBalanceMode", "colorTemperature"] };
   const STATES = ["gone", "taken", "denied", "ended", "muted", "hidden", "cut", "turned", "late", "live"]; // the first that is true is said
 
   const by = (id) => document.getElementById(id), video = by("video");
   const wait = (ms) => new Promise((done) => setTimeout(done, ms));
   const is = { live: false };
-  let track, lock, run, seq, fresh, busy, lastKey, encoder, clocking = false;
+  let track, lock, run, seq, fresh, busy, lastKey, encoder, failures = 0, clocking = false;
   let queue = [], sent = [];
 
   const show = () => {
@@ -88,7 +88,7 @@
       } catch { continue; }
       const pictures = new Map();
       const made = new VideoEncoder({
-        error: () => { fresh = true; encoder = undefined; },
+        error: () => { fresh = true; encoder = ++failures < MOST_FAILURES ? undefined : null; },
         output: (chunk) => {
           const payload = new ArrayBuffer(chunk.byteLength);
           chunk.copyTo(payload);
@@ -190,7 +190,7 @@
     run = (await answer.json()).run;
     [seq, fresh, queue, lastKey] = [0, true, [], 0];
     if (encoder && encoder.made.state !== "closed") encoder.made.close();
-    encoder = undefined;
+    if (failures < MOST_FAILURES) encoder = undefined;
     await tieClocks(8);
     set("live", true);
     return true;
