@@ -169,8 +169,9 @@ class DriverStamps:
 
 
 class ThreadedCamera(Background):
-    """The common part: one reader thread, waiting readers, listeners. Subclasses give ``_read_all``, and in
-    ``frame_error_s`` the bound of the error of the newest frame's ``at_s``, seconds."""
+    """The common part: one reader thread, waiting readers, listeners. Subclasses give ``_read_all``, in ``dropped`` how
+    many frames the source made and nobody got, and in ``frame_error_s`` a bound of the error of the newest one's time.
+    """
 
     simulated = False
 
@@ -181,7 +182,7 @@ class ThreadedCamera(Background):
         self._frame: Frame | None = None
         self._lost: str | None = None
         self._listeners: list[Callable[[Frame], None]] = []
-        self._frames, self.frame_error_s = 0, 0.0
+        self._frames, self.dropped, self.frame_error_s = 0, 0, 0.0
         self._recent: deque[float] = deque(maxlen=30)
 
     def latest(self, after: int = -1, timeout_s: float = 1.0) -> Frame | None:
@@ -214,11 +215,6 @@ class ThreadedCamera(Background):
             "lost": self._lost,
             "frame_error_s": round(self.frame_error_s, 4),
         }
-
-    @property
-    def dropped(self) -> int:
-        """Frames that the source made and nobody got."""
-        return 0
 
     def close(self) -> None:
         """End the reader thread and let the source go."""
@@ -267,11 +263,6 @@ class VideoCamera(ThreadedCamera):
         self._stamp_us, self._stamps = 0, DriverStamps()
         self.start()
 
-    @property
-    def dropped(self) -> int:
-        """Gaps in the stream of frames, by their stamps."""
-        return self._counter.dropped
-
     def _placed(self, stamp_us: int, arrived_s: float) -> tuple[int, float]:
         """The frame's number, and the host time of its exposure: by the driver's own time stamp where it has one that
         runs as the arrivals do, else by arrival. Its error is half of what the latency may vary, and what the driver's
@@ -280,13 +271,16 @@ class VideoCamera(ThreadedCamera):
         late_s, latest_s = self._late.late_s(arrived_s), arrived_s - low_s
         if self._late.starts_anew:
             self._tie.clear()
-        if not self._stamped(stamp_us, arrived_s):
-            self.frame_error_s = (high_s - low_s + late_s) / 2
-            return self._counter.count(0), latest_s - self.frame_error_s
-        at_s, self.frame_error_s = self._tie.to_host(stamp_us)
-        if latest_s - at_s > PAUSED_S:  # it was held up, or the stamps count frames and none were made for a while
-            at_s, self.frame_error_s = (at_s + latest_s) / 2, self.frame_error_s + (latest_s - at_s) / 2
-        return self._counter.count(stamp_us), at_s
+        if self._stamped(stamp_us, arrived_s):
+            at_s, self.frame_error_s = self._tie.to_host(stamp_us)
+            if latest_s - at_s > PAUSED_S:  # held up, or the stamps count frames and none were made for a while
+                at_s, self.frame_error_s = (at_s + latest_s) / 2, self.frame_error_s + (latest_s - at_s) / 2
+        else:
+            stamp_us, self.frame_error_s = 0, (high_s - low_s + late_s) / 2
+            at_s = latest_s - self.frame_error_s
+        number = self._counter.count(stamp_us)
+        self.dropped = self._counter.dropped
+        return number, at_s
 
     def _stamped(self, stamp_us: int, arrived_s: float) -> bool:
         """Whether that is a stamp to go by."""

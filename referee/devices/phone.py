@@ -176,7 +176,7 @@ class PhoneCamera(ThreadedCamera):
         self._lock = threading.Lock()
         self._decoder, self._decoded_run = PictureDecoder(), 0
         self._page_run, self._first, self._last = 0, 0, -1
-        self._dropped, self._sent_s = 0, math.nan
+        self._sent_s = math.nan
         self.free()
         self.start()
 
@@ -230,11 +230,6 @@ class PhoneCamera(ThreadedCamera):
         except queue.Full:
             raise BadRecords(sentence("phone_behind")) from None
 
-    @property
-    def dropped(self) -> int:
-        """Pictures that the phone showed and did not send, or that were lost."""
-        return self._dropped
-
     def close(self) -> None:
         """End the thread, and whoever serves the page."""
         super().close()
@@ -272,7 +267,7 @@ class PhoneCamera(ThreadedCamera):
                 continue
             low_s, high_s = EXPOSED_S if its.flags & CAPTURED else SHOWN_S
             self.frame_error_s = error_s + TICK_S + (high_s - low_s) / 2
-            self._dropped, self._last = self._dropped + number - self._last - 1, number
+            self.dropped, self._last = self.dropped + number - self._last - 1, number
             self._publish(Frame(image, number, captured_s - (low_s + high_s) / 2))
 
     def _publish(self, frame: Frame) -> None:

@@ -19,14 +19,8 @@ class SimulatedCamera(ThreadedCamera):
         super().__init__("SIMULATED table", clock)
         self._table, self._players, self._period_s = table, players, 1.0 / fps
         self._still: np.ndarray | None = None
-        self._dropped = 0
         self._wanted = threading.Event()
         self.start()
-
-    @property
-    def dropped(self) -> int:
-        """Frames that came too late to be rendered."""
-        return self._dropped
 
     def latest(self, after: int = -1, timeout_s: float = 1.0) -> Frame | None:
         """As every camera's; nothing is drawn before the first is asked for, so that a program starts quickly."""
@@ -47,7 +41,7 @@ class SimulatedCamera(ThreadedCamera):
             self._closing.wait(max(0.0, due_s - self.clock.now_s()))
             self._publish(Frame(self._expose(due_s, number), number, due_s))
             late = int((self.clock.now_s() - due_s) / self._period_s)
-            self._dropped += max(0, late - 1)
+            self.dropped += max(0, late - 1)
             number += max(1, late)
 
     def _expose(self, at_s: float, number: int) -> np.ndarray:
