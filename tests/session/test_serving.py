@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from types import SimpleNamespace
 
 import pytest
@@ -16,6 +17,7 @@ from flask import Flask
 
 from referee.cli import cli
 from referee.commands import serving
+from referee.commands.phone import kept_awake
 from referee.web.base_app import kept_secret
 from referee.web.logins import fingerprint
 
@@ -167,3 +169,20 @@ def test_no_other_user_of_the_machine_reads_what_is_recorded(name, commands, ser
     assert written and {path.name: oct(path.stat().st_mode & 0o077) for path in written} == dict.fromkeys(
         (path.name for path in written), "0o0"
     )
+
+
+def test_the_computer_is_kept_awake_as_long_as_the_program_runs(tmp_path, monkeypatch):
+    tool, sign = tmp_path / "systemd-inhibit", tmp_path / "held"
+    tool.write_text(f"#!/bin/sh\ntouch {sign}\n/bin/cat\nrm {sign}\n")
+    tool.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    with kept_awake():
+        for _ in range(500):
+            if sign.exists():
+                break
+            time.sleep(0.01)
+        assert sign.exists()
+    assert not sign.exists()
+    tool.write_text("#!/bin/sh\nexit 1\n")  # it may not
+    with kept_awake():
+        pass

@@ -165,6 +165,19 @@ def until(holds: Callable[[], object], patience_s: float = 30.0) -> None:
         time.sleep(0.02)
 
 
+LENS_OF_ITS_OWN = """
+  const set = {};
+  MediaStreamTrack.prototype.getCapabilities = () => ({ exposureMode: ["continuous", "manual"],
+    focusMode: ["continuous"], whiteBalanceMode: ["continuous", "manual"] });
+  MediaStreamTrack.prototype.applyConstraints = async (wanted) => {
+    Object.assign(set, wanted.advanced[0]);
+    delete set.whiteBalanceMode; // says that it can, and does not
+  };
+  const usual = MediaStreamTrack.prototype.getSettings;
+  MediaStreamTrack.prototype.getSettings = function () { return { ...usual.call(this), ...set }; };
+"""
+"""A phone whose exposure can be held; of the white balance it only says so."""
+
 EMISSIONS = """async (count) => {
   const track = document.querySelector("video").srcObject.getVideoTracks()[0].clone(), rows = [];
   const reader = new MediaStreamTrackProcessor({ track }).readable.getReader();
@@ -363,8 +376,27 @@ def check_next_phone(play: Play, browser, table: np.ndarray) -> None:
     play.laptop.locator("#phone form button").click()
     expect(play.phone.locator(".state.gone")).to_be_visible()
     play.phone = browser.new_context(viewport=PHONE, ignore_https_errors=True).new_page()
-    play.phone.add_init_script("delete window.VideoEncoder")
+    play.phone.add_init_script(LENS_OF_ITS_OWN + "delete window.VideoEncoder")
     play.seen.rows.clear()
     play.become_camera(play.seen.camera.link)
     expect(play.phone.locator("#form")).to_have_text("JPEG")
     until(lambda: shown(play.seen, table))
+    for what, told in (("exposure", "locked"), ("focus", "this browser cannot"), ("white", "not locked")):
+        expect(play.phone.locator(f"#{what}")).to_have_text(told)
+    check_what_stops_it(play)
+
+
+def check_what_stops_it(play: Play) -> None:
+    """A camera that the phone pauses, and a page that is hidden, are said; seen again it goes on by itself."""
+    for name, state in (("mute", "muted"), ("unmute", "live")):
+        play.phone.evaluate(
+            f"document.querySelector('video').srcObject.getVideoTracks()[0].dispatchEvent(new Event('{name}'))"
+        )
+        expect(play.phone.locator(f".state.{state}")).to_be_visible()
+    for hidden, state in (("true", "hidden"), ("false", "live")):
+        play.phone.evaluate(f"Object.defineProperty(document, 'hidden', {{ value: {hidden}, configurable: true }})")
+        play.phone.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+        expect(play.phone.locator(f".state.{state}")).to_be_visible()
+        assert ("⚠" in play.phone.title()) == (hidden == "true")
+    count = len(play.seen.rows)
+    until(lambda: len(play.seen.rows) > count + 3)
