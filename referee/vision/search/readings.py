@@ -42,7 +42,7 @@ READINGS = 2 * FEW_READINGS
 """So many distinct ones are handed on."""
 READINGS_SEARCHED = measured(30, "readings", "by hand, for time: of the beam, completed by loose pieces")
 EDITS = measured(6, "edits", "by hand, for time: of a reading so many of the best are followed")
-EDIT_ROUNDS = measured(5, "rounds", "by hand, for time: so often a reading is improved")
+EDIT_ROUNDS = measured(12, "rounds", "by hand, for time: so often a reading is improved")
 COMPARED_READINGS = measured(20, "readings", "by hand, for time: so many tried ones are looked at, half weighed again")
 RIGHT_PRIOR = measured(
     500.0,
@@ -139,7 +139,9 @@ def _explored(
         better += [improve(beam, r, loose, history) for r in sorted(raised, key=lambda r: -r.score)[:SECOND_BEST]]
     tried = _of_the_box(small.cat, history.fitted)
     pool = _pool(better + found + _rivals(small.cat, better, tried), keep)
-    return pool + rigid + _missing(beam, pool + rigid, tried, loose, card, is_right), loose
+    pool += rigid + _missing(beam, pool + rigid, tried, loose, card, is_right)
+    last = _distinct_readings(sorted(pool, key=lambda r: -r.score), SECOND_BEST)
+    return pool + [improve(beam, r, loose, history) for r in last], loose
 
 
 def _completed(

@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 
 from referee.vision.measured import measured
-from referee.vision.search.canvas import FEW_READINGS, Canvas, Reading, fit_readings
+from referee.vision.search.canvas import FEW_READINGS, Canvas, Reading, fit_readings, lowest_first
 from referee.vision.search.rules import MAX_PIECES
 from referee.vision.search.stances import Catalogue
 
@@ -26,7 +26,7 @@ def with_storeys(canvas: Canvas, best: Reading) -> list[Reading]:
     cat, pieces = canvas.cat, best.pieces[np.argsort(best.pieces[:, 3], kind="stable")]
     feet = pieces[:, 3] - cat.size[pieces[:, 0].astype(int), 2] / 2
     eye = _eye(canvas, best.turn)
-    free = cat.stock - np.bincount(cat.kind[pieces[:, 0].astype(int)], minlength=len(cat.stock))
+    free = _left(cat, pieces[:, 0].astype(int))
     usual = np.flatnonzero(~cat.rare & (free[cat.kind] > 0)) if 0 < len(pieces) < MAX_PIECES else ()
     trials = []
     for i in range(len(pieces)):
@@ -48,20 +48,27 @@ def with_storeys(canvas: Canvas, best: Reading) -> list[Reading]:
 
 
 def with_loose_on_top(canvas: Canvas, best: Reading) -> list[Reading]:
-    """A reading with one of its loose pieces on one of its own, where that looks the same; not fitted."""
+    """A reading with a piece on one of its own instead of a loose one of its colour, where that looks the same; not
+    fitted."""
     cat, pieces, eye = canvas.cat, best.pieces, _eye(canvas, best.turn)
-    size, c, s = cat.size[pieces[:, 0].astype(int)], np.cos(best.turn), np.sin(best.turn)
+    own, c, s = pieces[:, 0].astype(int), np.cos(best.turn), np.sin(best.turn)
+    usual, size = ~cat.rare & (_left(cat, own)[cat.kind] > 0), cat.size[own]
     trials = []
     for lying, x, y, z, _ in best.loose:
         at = np.array([c * x + s * y, c * y - s * x])
-        for stance in np.flatnonzero(~cat.rare & (cat.kind == cat.kind[int(lying)])):
+        for stance in np.flatnonzero(usual & (cat.color == cat.color[int(lying)])):
             for carrier, extent in zip(pieces, size, strict=True):
                 up = carrier[3] + (extent[2] + cat.size[stance, 2]) / 2
                 there = at + (up - z) / (eye[2] - z) * (eye[:2] - at)
-                if (np.abs(there - carrier[1:3]) < (extent[:2] + cat.size[stance, :2]) / 2).all():
+                if (np.abs(there - carrier[1:3]) < (extent[:2] + cat.size[stance, :2]) / (2, 1)).all():
                     rows = np.vstack([pieces, [stance, there[0], carrier[2], up, carrier[4]]])
-                    trials.append(Reading(best.turn, rows[np.argsort(rows[:, 3], kind="stable")], 0.0, "storey"))
+                    trials.append(Reading(best.turn, lowest_first(cat, rows), 0.0, "storey"))
     return trials
+
+
+def _left(cat: Catalogue, stances: np.ndarray) -> np.ndarray:
+    """(types,) how many pieces of each type the box has beside those of some stances."""
+    return np.asarray(cat.stock - np.bincount(cat.kind[stances], minlength=len(cat.stock)))
 
 
 def _eye(canvas: Canvas, turn: float) -> np.ndarray:
