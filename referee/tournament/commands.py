@@ -385,7 +385,8 @@ def _knockout_size(state: Tournament, groups: int) -> int:
 def _swiss(state: Tournament, ranked: Sequence[int]) -> list[Fixture]:
     made, absent = points(state), [p for p in ranked if state.entrants[p].sits_out == state.round + 1]
     playing = [p for p in ranked if p not in absent]
-    pairs, resting = pairing.swiss(playing, {p: made[p] for p in playing}, state, pairing.latest_floats(state, made))
+    floats = [pairing.floats_of(state, state.round - n) for n in (0, 1)]
+    pairs, resting = pairing.swiss(playing, made, state, floats)
     off = [*absent, *([resting] if resting is not None else [])]
     return [_new("swiss", players) for players in (*pairs, *((p,) for p in off))]
 

@@ -1,24 +1,22 @@
 """Who meets whom next: Swiss, groups, knock-out. Pure; chance is the tournament's seed.
 
-*Swiss*: perfect matchings of least cost, after S. Ólafsson, "Weighted matching in chess tournaments", J. Opl Res. Soc.
+*Swiss*: FIDE's Dutch system without its colours (Handbook C.04.3 as of 2025; C.… and D.… are its numbers). Score groups
+are paired from the best down. Who finds nobody moves down to the next group, in the end to a round off: together they
+are a bracket. Nobody meets twice (C.1) or gets a second round off or one after a walkover (C.2). A bracket's pairs are
+those that, in this order,
+
+- are the most (C.5), with the least differences in points, the largest first (C.6), and leave such as can be paired
+  with the next group (C.7);
+- let the fewest float down (meet fewer points, or rest) as in the round before, then up, then as two rounds before
+  (C.12 to C.15), then with the least differences (C.16 to C.19);
+- are the first in order: who moved down meets the first residents; the upper half of the others meets the lower half in
+  order, 11 players 1-6, 2-7 … 5-10, and 11 moves down (D.1 to D.3).
+
+Where what remains could then not be paired, all lower groups become one, and the bracket leaves what they need (A.9).
+Where the whole field cannot be paired so, it is one bracket in which as few as possible rest again, then meet again.
+The pairs are matchings of most worth, after S. Ólafsson, "Weighted matching in chess tournaments", J. Opl Res. Soc.
 41 (1990) 17-24; the matching is networkx's: Edmonds' blossoms as in Z. Galil, "Efficient algorithms for finding maximum
-matching in graphs", ACM Comput. Surv. 18 (1986) 23-38. A first matching says who rests and who floats (meets somebody
-with other match points). Its costs are whole numbers, a digit for each rule, so that a rule always outweighs all of the
-next:
-
-1. who has had a round off gets no second one while somebody present has had none;
-2. nobody meets twice while that can be avoided;
-3. the differences in match points add up to as little as possible, the round off counted as the fewest;
-4. so do their squares;
-5. as few as possible float, or rest, the same way as in the round before;
-6. the last of a score group rests;
-7. the last of a score group floats down, of a lower group rather than of a higher one;
-8. who floats down meets the first of the lower group.
-
-Then those who stay in a score group are folded among themselves, the upper half onto the lower half (the Dutch system,
-FIDE Handbook C.04.3, without its colours): 11 players pair 1-6, 2-7 … 5-10, and 11 rests. Where two of them have met,
-the first of the upper half gets the highest opponent that is possible, then the second, and so on; two of one half meet
-only where there is no other way.
+matching in graphs", ACM Comput. Surv. 18 (1986) 23-38.
 
 *Groups* are dealt by strength in a snake, so that each has its share of the strong (the pots of most draws).
 *Knock-out*: best against last, second against last but one, and so on, in a bracket in which the two best can meet in
@@ -27,7 +25,8 @@ the final only, as the brackets of tennis are seeded.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from itertools import combinations, product
+from dataclasses import dataclass, replace
+from itertools import combinations, groupby, product
 
 import networkx as nx
 
@@ -49,12 +48,13 @@ def rounds_off(state: Tournament) -> Counter[int]:
     return Counter(p for g in state.games for p in g.players if not g.played and g.match_points(p) == WIN)
 
 
-def latest_floats(state: Tournament, points: Mapping[int, int]) -> dict[int, int]:
-    """Player -> 1 who met fewer points in the latest round, or did not play it, -1 who met more, 0 otherwise; all of
-    ``points``, the present ones. Empty before the first round."""
-    games = state.of_round(state.round)
-    before = {p: points[p] - game.match_points(p) for game in games for p in game.players}
-    floats = dict.fromkeys(points if games else (), 1)
+def floats_of(state: Tournament, number: int) -> dict[int, int]:
+    """Entrant -> 1 who met fewer points in that round, or did not play it, -1 who met more, 0 otherwise. Empty for a
+    round before the first."""
+    games, before = state.of_round(number), Counter[int]()
+    for game in state.games:
+        before.update({p: game.match_points(p) for p in game.players if game.round < number})
+    floats = dict.fromkeys(range(len(state.entrants)) if games else (), 1)
     for game in games:
         if game.played:
             a, b = game.players
@@ -64,74 +64,131 @@ def latest_floats(state: Tournament, points: Mapping[int, int]) -> dict[int, int
 
 
 def swiss(
-    order: Sequence[int], points: Mapping[int, int], state: Tournament, floats: Mapping[int, int]
+    order: Sequence[int], points: Mapping[int, int], state: Tournament, floats: Sequence[Mapping[int, int]]
 ) -> tuple[tuple[Pair, ...], int | None]:
     """Pairs, the leaders' first, and who has the round off (None for an even number).
 
-    ``order`` are the players to be paired, best first; ``points`` their match points; ``floats`` as ``latest_floats``.
+    ``order`` are the players to be paired, best first; ``points`` their match points; ``floats`` as ``floats_of`` of
+    the latest round and of the one before it.
     """
-    before, place = meeting_counts(state), {p: n for n, p in enumerate(order)}
-    apart = _apart(order, points, before, rounds_off(state), floats)
-    resting = next((a for a, b in apart if b == BYE_NODE), None)
-    floating = {player for pair in apart for player in pair}
-    pairs = [pair for pair in apart if BYE_NODE not in pair]
-    for score in {points[p] for p in order}:
-        pairs += _folded([p for p in order if points[p] == score and p not in floating], before)
-    return tuple(sorted(pairs, key=lambda pair: place[pair[0]])), resting
+    off = {frozenset((p, BYE_NODE)): n for p, n in rounds_off(state).items()}
+    rules = _Rules(points, meeting_counts(state) + Counter(off), floats)
+    groups = [list(group) for _, group in groupby(order, points.__getitem__)]
+    if not rules.can_pair(order):
+        rules, groups = replace(rules, repeats=True), [list(order)]
+    pairs, moved, closing = list[Pair](), list[int](), False
+    while groups:
+        (residents, *others), below = groups, [p for group in groups[1:] for p in group]
+        made = rules.bracket(moved, residents, others[0] if others else [], closing or not others)
+        left = [p for p in (*moved, *residents) if not any(p in pair for pair in made)]
+        if closing or not others or rules.can_pair([*left, *below]):
+            pairs, moved, groups = pairs + made, left, others
+        else:
+            groups, closing = [residents, below], True
+    place = {p: n for n, p in enumerate(order)}
+    return tuple(sorted(pairs, key=lambda pair: place[pair[0]])), next(iter(moved), None)
 
 
-def _apart(
-    order: Sequence[int],
-    points: Mapping[int, int],
-    before: Counter[frozenset[int]],
-    off: Counter[int],
-    floats: Mapping[int, int],
-) -> list[Pair]:
-    """The pairs that no score group has among its own: who floats down with whom, and who rests with ``BYE_NODE``."""
-    size, least, place = len(order), min(points.values(), default=0), {p: n for n, p in enumerate(order)}
-    score = Counter(points[p] for p in order)
-    outweighing = size * size * (1 + before.total() + max(points.values(), default=0) ** 2)
+@dataclass(frozen=True)
+class _Rules:
+    """What counts for a pairing: match ``points``; how often two have met or one has rested, ``again``; the ``floats``
+    of two rounds. ``repeats``: somebody has to meet or to rest again."""
 
-    def weighed(rule: int, broken: int) -> int:
-        return broken * int(outweighing ** (9 - rule))
+    points: Mapping[int, int]
+    again: Counter[frozenset[int]]
+    floats: Sequence[Mapping[int, int]]
+    repeats: bool = False
 
-    def apart(gap: int) -> int:
-        return weighed(3, gap) + weighed(4, gap * gap)
+    def can_pair(self, players: Sequence[int]) -> bool:
+        """Whether they can be paired, and one of an odd number rest, with nobody again."""
+        nodes = [*players, *[BYE_NODE] * (len(players) % 2)]
+        free = nx.Graph(pair for pair in combinations(nodes, 2) if not self.again[frozenset(pair)])
+        if len(free) == len(nodes) and all(2 * degree >= len(nodes) for _, degree in free.degree):
+            return True  # G. A. Dirac, "Some theorems on abstract graphs", 1952; a matching takes far longer
+        return 2 * len(nx.max_weight_matching(free, maxcardinality=True)) == len(nodes)
 
-    costs = {}
-    for a, b in combinations(order, 2):
-        gap = points[a] - points[b]
-        again = (floats.get(a) == 1) + (floats.get(b) == -1)
-        float_down = apart(gap) + weighed(5, again) + weighed(7, size - place[a]) + weighed(8, place[b])
-        fold = abs(place[b] - place[a] - score[points[a]] // 2)  # decides nothing; without it matching takes far longer
-        costs[a, b] = weighed(2, before[frozenset((a, b))]) + (float_down if gap else fold)
-    for p in order if size % 2 else ():
-        rest = apart(points[p] - least) + weighed(5, floats.get(p) == 1) + weighed(6, size - place[p])
-        costs[p, BYE_NODE] = weighed(1, off[p]) + rest
-    return [(a, b) for a, b in _matched(costs) if b == BYE_NODE or points[a] != points[b]]
+    def bracket(self, moved: list[int], residents: list[int], lower: list[int], closing: bool) -> list[Pair]:
+        """The pairs among those who ``moved`` down and the ``residents``, all best first, with ``lower``, the next
+        score group, in mind; ``closing``: with them all are paired, and one of an odd number rests."""
+        inner, worth = {*moved, *residents}, self._worth([*moved, *residents], lower, closing)
+        best = _matched(worth, _in_order(moved, residents), closing)
+        pairs = [(a, b) for a, b in best if a in moved and b in residents]
+        remaining = [p for p in residents if not any(p in pair for pair in pairs)]
+        half = sum(a in remaining and b in remaining for a, b in best)
+        fold = [*pairs, *zip(remaining, remaining[half : half + half], strict=False)]
+        made = [*fold, *_matched(_without(fold, worth), Counter(), closing)]
+        ours, most = (sum(worth.get(pair, 0) for pair in some) for some in (made, best))
+        if not worth.keys() >= {*fold} or len(made) < len(best) or ours < most:
+            made = [*pairs, *_matched(_without(pairs, worth), _folded(remaining, half), closing)]
+        return [pair for pair in made if inner.issuperset(pair)]
+
+    def _worth(self, inner: list[int], lower: list[int], closing: bool) -> dict[Pair, int]:
+        """Pair -> its worth by C.1 to C.19, a digit for each, so that one outweighs all of the next together."""
+        nodes = [*inner, *lower]
+        nodes += [BYE_NODE] * (closing and len(nodes) % 2)
+        size, least = 4 * len(nodes), self.points[inner[-1]] - WIN
+        gaps = {self.points[a] - self.points[b] for a, b in combinations(inner, 2)}
+        gaps |= {self.points[p] - least for p in inner}
+        apart = {0: 0} | {gap: size**n for n, gap in enumerate(sorted(gaps - {0}))}
+        down, worth = {p: apart[self.points[p] - least] for p in inner}, {}
+        for a, b in combinations(nodes, 2):
+            again = self.again[frozenset((a, b))]
+            if again and not self.repeats:
+                continue
+            criteria = [0] * 12
+            if b in down:
+                gap = apart[self.points[a] - self.points[b]]
+                criteria = [1, down[a] + down[b] - gap, 0, 0 if closing else down[a] + down[b]]
+                criteria += self._float_criteria(a, b, gap, down)
+            elif not closing:
+                criteria[2:4] = 1, down.get(a, 0)
+            total = -again * (1 + self.again.total()) if b == BYE_NODE else -again
+            for criterion in criteria:
+                total = total * size ** len(apart) + criterion
+            worth[a, b] = total
+        return worth
+
+    def _float_criteria(self, a: int, b: int, gap: int, down: Mapping[int, int]) -> list[int]:
+        """C.12 to C.19 of a pair: its difference counts as ``gap``, moving down would as ``down``."""
+        counts, sums = [], []
+        for was in self.floats:
+            down_a, down_b, up_b = was.get(a) == 1, was.get(b) == 1, was.get(b) == -1 and gap > 0
+            counts += [(down_a and not gap) + down_b, -up_b]
+            sums += [down_a * (down[a] - gap) + down_b * down[b], -up_b * gap]
+        return counts + sums
 
 
-def _folded(group: Sequence[int], before: Counter[frozenset[int]]) -> list[Pair]:
-    """Pairs within a score group, best first and of an even number: nobody twice where possible, then the fold.
+def _in_order(moved: Sequence[int], residents: Sequence[int]) -> Counter[Pair]:
+    """D.3, then D.1: the first who moved down are paired, the first of them with the highest resident."""
+    base, worth = len(residents), Counter[Pair]()
+    for (n, a), (m, b) in product(enumerate(reversed(moved)), enumerate(reversed(residents))):
+        worth[a, b] = (base ** len(moved) << n) + m * base**n
+    return worth
 
-    The lower half's places are the digits of a number, the first of the upper half its highest: the least is wanted.
-    """
-    size, half = len(group), len(group) // 2
-    fold, costs = list(zip(group[:half], group[half:], strict=True)), {}
-    if not any(before[frozenset(pair)] for pair in fold):
-        return fold
+
+def _folded(group: Sequence[int], half: int) -> Counter[Pair]:
+    """D.2, then D.1: as few as possible of the first ``half`` change places with the others, by as little as possible,
+    the last of them first; then each of the upper half from the first on meets the highest of the lower one."""
+    size, worth = len(group), Counter[Pair]()
     for (n, a), (m, b) in combinations(enumerate(group), 2):
-        opponent = (m - half) * size ** (half - n) if n < half <= m else size ** (half + 1)
-        costs[a, b] = before[frozenset((a, b))] * size ** (half + 2) + opponent
-    return _matched(costs)
+        halves = ((n < half) * size * size + size - n << size) - ((n < half) << n)
+        worth[a, b] = halves * size**size + (size - m) * size ** (size - 1 - n)
+    return worth
 
 
-def _matched(costs: Mapping[Pair, int]) -> list[Pair]:
-    """The perfect matching of least cost; in each pair the order of ``costs``."""
-    graph = nx.Graph()
-    graph.add_weighted_edges_from((*pair, -cost) for pair, cost in costs.items())
-    pairs = nx.max_weight_matching(graph, maxcardinality=True)
-    return [(a, b) if (a, b) in costs else (b, a) for a, b in pairs]
+def _without(pairs: Sequence[Pair], worth: Mapping[Pair, int]) -> dict[Pair, int]:
+    """What is left of ``worth`` when these are paired."""
+    made = {p for pair in pairs for p in pair}
+    return {pair: value for pair, value in worth.items() if made.isdisjoint(pair)}
+
+
+def _matched(worth: Mapping[Pair, int], order: Counter[Pair], everybody: bool = True) -> list[Pair]:
+    """The matching of most worth, of alike ones the first in ``order``; of ``everybody``, or of those to whom that adds
+    worth. In each pair the order of ``worth``."""
+    graph, scale = nx.Graph(), 1 + order.total()
+    graph.add_weighted_edges_from((*pair, value * scale + order[pair]) for pair, value in worth.items())
+    pairs = nx.max_weight_matching(graph, maxcardinality=everybody)
+    return [(a, b) if (a, b) in worth else (b, a) for a, b in pairs]
 
 
 def split_into_groups(order: Sequence[int], size: int) -> tuple[tuple[int, ...], ...]:
@@ -157,13 +214,13 @@ def knockout(order: Sequence[int], group_of: Mapping[int, int]) -> tuple[Pair, .
     """
     placed = [order[0]]
     while len(placed) < len(order):
-        full, costs = 2 * len(placed), {}
+        full, worth = 2 * len(placed), {}
         for (i, a), (m, b) in product(enumerate(placed), enumerate(order[len(placed) : full], len(placed))):
             mates = [j for j, c in enumerate(placed) if group_of.get(c, -1 - c) == group_of.get(b, -1 - b)]
             early = sum((2 * full) ** (3 + len(placed).bit_length() - (i ^ j).bit_length()) for j in mates)
-            costs[a, b] = early + (full - 1 - order.index(a) - m) ** 2
+            worth[a, b] = -early - (full - 1 - order.index(a) - m) ** 2
         place = {p: n for n, p in enumerate(placed)}
-        placed = [p for pair in sorted(_matched(costs), key=lambda pair: place[pair[0]]) for p in pair]
+        placed = [p for pair in sorted(_matched(worth, Counter()), key=lambda pair: place[pair[0]]) for p in pair]
     return tuple(zip(placed[::2], placed[1::2], strict=True))
 
 

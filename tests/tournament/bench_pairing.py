@@ -26,7 +26,7 @@ from py4swiss.trf import TrfParser
 
 from referee.errors import IllegalCommand
 from referee.tournament.commands import Enter, GameEnds, Leave, PairRound, Return, SitOut
-from referee.tournament.pairing import latest_floats, meeting_counts
+from referee.tournament.pairing import floats_of, meeting_counts
 from referee.tournament.standings import points, ranked_entrants
 from referee.tournament.state import GameResult, ResultRow
 from referee.web.hall.export import to_trf
@@ -99,7 +99,7 @@ def theirs(state, file: Path) -> tuple[Pairs, int | None] | None:
 def measured(state, pairs: Pairs, resting: int | None) -> Counter[str]:
     """What a pairing of the next round costs."""
     made, met = points(state), meeting_counts(state)
-    floats = latest_floats(state, made)
+    floats = floats_of(state, state.round)
     gaps = {(a, b): made[a] - made[b] for pair in pairs for a, b in (pair, pair[::-1])}
     return Counter(
         {

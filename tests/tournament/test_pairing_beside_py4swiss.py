@@ -53,10 +53,8 @@ def test_groups_have_no_place_in_trf16():
         to_trf(cup.state)
 
 
-def test_no_round_is_paired_worse_than_py4swiss_pairs_it():
+def test_every_round_is_paired_as_py4swiss_pairs_it():
     """A few tournaments of ``bench_pairing.py``."""
     total = compare(range(4))
-    assert total["rounds compared"] > 15 and total["rounds compared"] == total["rounds"]
-    assert total["score differences, ours worse"] == total["rematches, ours"] == 0
-    assert total["repeated floats, ours"] <= total["repeated floats, theirs"]
-    assert total["first rounds, the same pairs"] == total["first rounds"]
+    assert 15 < total["rounds compared"] == total["rounds"] == total["the same pairs"]
+    assert 5 < total["rounds with somebody resting"] == total["the same one rests"]

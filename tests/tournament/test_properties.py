@@ -30,7 +30,7 @@ from referee.tournament.commands import (
     SitOut,
 )
 from referee.tournament.evolve import fold
-from referee.tournament.pairing import latest_floats, meeting_counts, rounds_off, swiss
+from referee.tournament.pairing import floats_of, meeting_counts, rounds_off, swiss
 from referee.tournament.plan import next_calls, time_plan
 from referee.tournament.standings import knockout_winner, points, ranked_entrants, standings
 from referee.tournament.state import FORMATS, WIN
@@ -201,6 +201,6 @@ def test_a_pairing_is_the_same_for_the_same_tournament():
     one, two = (Organised(17, 4, 5) for _ in range(2))
     assert one.play_on() == two.play_on()
     state, made = one.state, points(one.state)
-    floats = latest_floats(state, made)
+    floats = [floats_of(state, state.round - n) for n in (0, 1)]
     ranked = ranked_entrants(state)
     assert swiss(ranked, made, state, floats) == swiss(ranked_entrants(two.state), made, two.state, floats)
