@@ -209,10 +209,10 @@
     for (const state of ["denied", "ended"]) set(state, false);
     if (!(await openCamera()) || !(await begin())) return;
     by("working").hidden = false;
-    video.requestVideoFrameCallback(picture);
     stayAwake();
     holdStill();
   });
+  video.requestVideoFrameCallback(picture); // goes on by itself, whichever stream is shown
   by("again").addEventListener("click", holdStill);
   document.addEventListener("visibilitychange", async () => {
     if (track?.readyState !== "live") return;
