@@ -80,23 +80,17 @@ class Record:
 def read_records(body: bytes) -> tuple[Record, ...]:
     """The records of a post, in their order. Raises BadRecords."""
     found: list[Record] = []
-    at = 0
-    while at < len(body):
-        if len(found) == MOST_RECORDS or len(body) > MOST_BYTES or len(body) - at < HEAD.size:
+    at, sound = 0, 0 < len(body) <= MOST_BYTES
+    while sound and at < len(body):
+        if len(body) - at < HEAD.size:
             raise BadRecords(sentence("phone_records"))
         kind, flags, run, seq, size, number, captured_ms, sent_ms = HEAD.unpack_from(body, at)
         at += HEAD.size + size
         in_order = not found or (run, seq) == (found[-1].run, found[-1].seq + 1)
-        if (
-            kind not in (JPEG, H264)
-            or not size
-            or at > len(body)
-            or not in_order
-            or not 0 <= captured_ms <= sent_ms < MOST_MS
-        ):
-            raise BadRecords(sentence("phone_records"))
+        sound = kind in (JPEG, H264) and size > 0 and at <= len(body) and in_order and len(found) < MOST_RECORDS
+        sound = sound and 0 <= captured_ms <= sent_ms < MOST_MS
         found.append(Record(kind, flags, run, seq, number, captured_ms, body[at - size : at]))
-    if not found:
+    if not sound:
         raise BadRecords(sentence("phone_records"))
     return tuple(found)
 
@@ -133,6 +127,8 @@ class PictureDecoder:
             self._codec.flags |= Flags.low_delay
             self._codec.options = {"max_pixels": str(MOST_PIXELS)}
             self._waiting = {}
+        if len(self._waiting) >= MOST_RECORDS:
+            raise ValueError("no picture for so many records")
         packet = av.Packet(record.payload)
         packet.pts = record.seq
         self._waiting[record.seq] = record

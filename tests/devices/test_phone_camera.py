@@ -6,7 +6,9 @@ import ipaddress
 import math
 import stat
 from datetime import timedelta
+from fractions import Fraction
 
+import av
 import cv2
 import numpy as np
 import pytest
@@ -14,7 +16,20 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes
 
 from referee.devices import phone
-from referee.devices.phone import CAPTURED, HEAD, JPEG, KEY, MOST_BYTES, TRIP, BadRecords, PhoneCamera, read_records
+from referee.devices.phone import (
+    CAPTURED,
+    H264,
+    HEAD,
+    JPEG,
+    KEY,
+    MOST_BYTES,
+    MOST_RECORDS,
+    TRIP,
+    BadRecords,
+    PhoneCamera,
+    PictureDecoder,
+    read_records,
+)
 from referee.devices.ports import SystemClock
 from referee.errors import DeviceLost
 from referee.web.certificate import own_certificate
@@ -134,6 +149,33 @@ def test_garbage_and_a_picture_that_is_too_large_are_left_out(camera, monkeypatc
     with pytest.raises(DeviceLost):
         camera.latest(timeout_s=0.3)
     assert page.frames == []
+
+
+def encoded(count: int, key_every: int) -> list[bytes]:
+    """So many grey pictures, each brighter than the last, as a phone's encoder makes them."""
+    codec = av.CodecContext.create("libx264", "w")
+    codec.width, codec.height, codec.pix_fmt, codec.time_base = 64, 48, "yuv420p", Fraction(1, 30)
+    codec.options = {"tune": "zerolatency", "x264-params": f"keyint={key_every}:scenecut=0"}
+    pictures = (np.full((48, 64, 3), 40 + 20 * n, np.uint8) for n in range(count))
+    return [bytes(p) for q in pictures for p in codec.encode(av.VideoFrame.from_ndarray(q, format="bgr24"))]
+
+
+def test_after_a_lost_record_nothing_is_shown_until_a_key_frame():
+    decoder, greys = PictureDecoder(), {}
+    for seq, payload in enumerate(encoded(9, key_every=3)):
+        flags = KEY if seq % 3 == 0 else 0
+        if seq != 4:
+            (one,) = read_records(record(seq, payload, kind=H264, flags=flags))
+            greys |= {its.seq: int(picture[20, 30, 1]) for its, picture in decoder.pictures(one)}
+    assert sorted(greys) == [0, 1, 2, 3, 6, 7, 8]
+    assert all(abs(grey - (40 + 20 * seq)) <= 3 for seq, grey in greys.items())
+
+
+def test_a_stream_without_pictures_piles_nothing_up():
+    decoder, nothing = PictureDecoder(), b"\0\0\0\1\t\x10"
+    for seq in range(50):
+        (one,) = read_records(record(seq, nothing, kind=H264))
+        assert list(decoder.pictures(one)) == [] and len(decoder._waiting) <= MOST_RECORDS
 
 
 def test_a_silent_phone_is_lost_and_a_free_place_waits_for_another(camera):
