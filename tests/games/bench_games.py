@@ -3,8 +3,8 @@
 python tests/games/bench_games.py [--games 10000] [--refused 100000] [--only city_towers] [--first 1000]
 
 Each game must end, conserve every card, chip and stone at every step, fold from its log to the same state, and be
-recounted to the same score, which is what its scoring panel adds up to. Prints the counts; the exit status says
-whether all held.
+recounted to the same scoring panel, line by line (who, how many, rank, points, shared), which adds up to the score.
+Prints the counts; the exit status says whether all held.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 
 from playing import play, refuse_some, reread
-from recount import panel_sums, recount
+from recount import panel, panel_sums, recount
 
 from referee.games.catalogue import GAMES
 from referee.games.match import fold
@@ -25,7 +25,7 @@ from referee.games.match import fold
 
 def games(name: str, count: int, first: int) -> dict[str, int]:
     """Play that many; how many did what they must."""
-    tally = dict.fromkeys(("games", "commands", "conserved", "replayed", "recounted"), 0)
+    tally = dict.fromkeys(("games", "commands", "conserved", "replayed", "recounted", "lines"), 0)
     for seed in range(first, first + count):
         kept = []
 
@@ -37,9 +37,9 @@ def games(name: str, count: int, first: int) -> dict[str, int]:
         tally["commands"] += len(match.played)
         tally["conserved"] += all(kept)
         tally["replayed"] += fold(reread(events)) == match
-        sums = panel_sums(match.view(None))
-        scores = list(match.game.scores(match.state))
-        tally["recounted"] += recount(name, events) == sums and sums[: len(scores)] == scores
+        shown, scores = match.view(None), list(match.game.scores(match.state))
+        tally["recounted"] += recount(name, events) == panel(shown) and panel_sums(shown)[: len(scores)] == scores
+        tally["lines"] += sum(len(lines) for _, lines in panel(shown))
     return tally
 
 

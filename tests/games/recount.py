@@ -1,4 +1,5 @@
-"""A second count of every game's score, from its log alone: written apart from the rules, plainly and slowly."""
+"""A second count of every line of a game's scoring panel, from its log alone: written apart from the rules, plainly and
+slowly."""
 
 from __future__ import annotations
 
@@ -6,28 +7,56 @@ from collections.abc import Sequence
 
 from referee.events import Event
 
+Row = tuple[int, int, int, int]
+"""How many, rank, points, among how many the rank was shared."""
 
-def recount(name: str, events: Sequence[Event]) -> list[int]:
-    """Final score by seat; of the quarters for two the passive owner's too."""
+Panel = list[tuple[str, list[tuple[dict, dict[int, Row]]]]]
+"""Every scoring: its name, and its lines; of a line what it counts, and by owner the row."""
+
+
+def recount(name: str, events: Sequence[Event]) -> Panel:
+    """Every line of the scoring panel at the end."""
     return COUNTS[name](events)
 
 
+def panel(shown) -> Panel:
+    """The scoring panel of a match as its pages are given it."""
+    told = []
+    for scoring in shown["scored"]:
+        lines = []
+        for line in scoring["lines"]:
+            rows = {row["owner"]: (row["count"], row["rank"], row["points"], row["shared"]) for row in line["rows"]}
+            ranks = [row["rank"] for row in line["rows"]]
+            assert len(rows) == len(ranks) and ranks == sorted(ranks), "an owner has one row, the first rank is first"
+            lines.append(({name: value for name, value in line.items() if name != "rows"}, rows))
+        told.append((scoring["scoring"], lines))
+    return told
+
+
 def panel_sums(shown) -> list[int]:
-    """What the scoring panel of a match, as its pages are given it, adds up to by seat, a passive owner last."""
+    """What the scoring panel of a match adds up to by seat, a passive owner last."""
     owners = len(shown["players"]) + (shown["game"] == "quarters_and_currencies" and len(shown["players"]) == 2)
     sums = [0] * owners
-    for scoring in shown["scored"]:
-        for line in scoring["lines"]:
-            assert len({row["owner"] for row in line["rows"]}) == len(line["rows"])
-            for row in line["rows"]:
-                assert row["shared"] >= 1 and row["rank"] >= 1 and row["count"] >= 1, row
-                sums[row["owner"]] += row["points"]
+    for _, lines in panel(shown):
+        for _, rows in lines:
+            for owner, row in rows.items():
+                sums[owner] += row[2]
     return sums
 
 
-def _city_towers(events: Sequence[Event]) -> list[int]:
+def _ranks(counts: Sequence[int]) -> dict[int, tuple[int, int, int]]:
+    """By owner of some: how many, the rank, among how many it is shared."""
+    ranks = {}
+    for owner, count in enumerate(counts):
+        before = [other for other in counts if other > count]
+        if count > 0:
+            ranks[owner] = (count, len(before) + 1, list(counts).count(count))
+    return ranks
+
+
+def _city_towers(events: Sequence[Event]) -> Panel:
     players = len(events[0].data["players"])
-    total, grid = [0] * players, {}
+    told, grid = [], {city: {} for city in range(1, 7)}
     left = 0
     for event in events:
         if event.kind != "asked":
@@ -38,28 +67,36 @@ def _city_towers(events: Sequence[Event]) -> list[int]:
             continue
         left -= 1
         if c["command"] == "PlayStone":
-            grid.setdefault(c["city"], {}).setdefault(c["site"], []).append((c["seat"], c["stone"]))
+            grid[c["city"]].setdefault(c["site"], []).append((c["seat"], c["stone"]))
         if left == 0:
-            for seat in range(players):
-                total[seat] += _city_round(grid, seat, players)
-    return total
+            told.append((str(len(told) + 1), [*_majorities(grid, players), _highest(grid)]))
+    return told
 
 
-def _city_round(grid, seat, players):
-    won, tops = 0, []
-    for sites in grid.values():
+def _majorities(grid, players):
+    """Each city: a tower a point, two more for who alone has most."""
+    for city, sites in grid.items():
         mine = [0] * players
         for stones in sites.values():
-            who = _city_owner(stones)
-            mine[who] += 1
-            tops.append((sum(height for _, height in stones), who))
-        won += mine[seat]
-        if all(mine[seat] > mine[other] for other in range(players) if other != seat):
-            won += 2
-    tops.sort(reverse=True)
-    if tops and tops[0][1] == seat and (len(tops) == 1 or tops[1][0] < tops[0][0]):
-        won += 3
-    return won
+            mine[_city_owner(stones)] += 1
+        rows = {}
+        for seat, (count, rank, shared) in _ranks(mine).items():
+            alone = all(mine[seat] > mine[other] for other in range(players) if other != seat)
+            rows[seat] = (count, rank, count + 2 if alone else count, shared)
+        yield {"what": "city", "of": city}, rows
+
+
+def _highest(grid):
+    """Three points for the highest tower, none where several are as high."""
+    tops = []
+    for city in sorted(grid):
+        for site in sorted(grid[city]):
+            tops.append(
+                (sum(height for _, height in grid[city][site]), f"{city}/{site}", _city_owner(grid[city][site]))
+            )
+    best = [top for top in tops if top[0] == max(tops)[0]]
+    rows = {who: (height, 1, 3 if len(best) == 1 else 0, len(best)) for height, _, who in best}
+    return {"what": "highest", "of": " ".join(place for _, place, _ in best)}, rows
 
 
 def _city_owner(stones):
@@ -73,32 +110,32 @@ def _city_owner(stones):
     return best
 
 
-def _tower_bets(events: Sequence[Event]) -> list[int]:
+def _tower_bets(events: Sequence[Event]) -> Panel:
     """Bets are looked through anew for every tower and every place."""
-    players = len(events[0].data["players"])
     asked = [event.data for event in events if event.kind == "asked"]
     heights = {style: 0 for style in "ABCDE"}
     for c in asked:
         if c["command"] == "Build":
             heights[c["style"]] += c["storeys"]
-    total, left = [0] * players, list("ABCDE")
-    for high, low in ((8, 4), (6, 3), (4, 2), (2, 1)):
+    lines, left = [], list("ABCDE")
+    for flag in ((8, 4), (6, 3), (4, 2), (2, 1), ()):
         best = left[0]
         for style in left:
             if heights[style] > heights[best]:
                 best = style
         left.remove(best)
         here = [(c["seat"], c["chip"]) for c in asked if c["command"] == "BetChip" and c["tower"] == best]
-        for value in (high, low):
+        rows = {}
+        while here:
             first = None
             for seat, _ in here:
                 power = sum(chip for who, chip in here if who == seat)
                 if first is None or power > first[1]:
                     first = (seat, power)
-            if first:
-                total[first[0]] += value
-                here = [row for row in here if row[0] != first[0]]
-    return total
+            rows[first[0]] = (first[1], len(rows) + 1, flag[len(rows)] if len(rows) < len(flag) else 0, 1)
+            here = [row for row in here if row[0] != first[0]]
+        lines.append(({"what": "tower", "of": best, "height": heights[best], "flag": flag}, rows))
+    return [("end", lines)]
 
 
 RANKS = {
@@ -109,13 +146,13 @@ RANKS = {
 """The printed table, read with the help of its four examples."""
 
 
-def _quarters(events: Sequence[Event]) -> list[int]:
+def _quarters(events: Sequence[Event]) -> Panel:
     deal = events[0].data["deal"]
     players = len(events[0].data["players"])
     hands = [list(hand) for hand in deal["hands"]]
     yard = dict(enumerate(deal["yard"], 1))
     owned = [[] for _ in range(players)] + [list(deal["passive"])]
-    total = [0] * (players + 1)
+    told = []
     for event in events[1:]:
         c = event.data
         if event.kind == "asked" and c["command"] == "TakeMoney":
@@ -131,9 +168,8 @@ def _quarters(events: Sequence[Event]) -> list[int]:
         elif event.kind == "scored":
             if c["scoring"] == "C":
                 _quarters_rest(yard, hands, owned)
-            for owner in range(players + 1):
-                total[owner] += _quarters_points(c["scoring"], owned, owner)
-    return total if players == 2 else total[:players]
+            told.append((c["scoring"], _kinds(c["scoring"], owned)))
+    return told
 
 
 def _quarters_rest(yard, hands, owned):
@@ -145,20 +181,19 @@ def _quarters_rest(yard, hands, owned):
             owned[richest[0]].append(building)
 
 
-def _quarters_points(scoring, owned, owner):
-    points = 0
+def _kinds(scoring, owned):
+    """Each kind: owners with as many buildings share the values of their ranks, and what does not divide is lost."""
+    lines = []
     for kind in range(1, 7):
         counts = [sum(building.startswith(f"{kind}:") for building in row) for row in owned]
-        if not counts[owner]:
-            continue
-        before = sum(count > counts[owner] for count in counts)
-        tied = counts.count(counts[owner])
-        values = (*RANKS[scoring][kind - 1], *[0] * 20)
-        points += sum(values[before + n] for n in range(tied)) // tied
-    return points
+        values, rows = (*RANKS[scoring][kind - 1], *[0] * 20), {}
+        for owner, (count, rank, shared) in _ranks(counts).items():
+            rows[owner] = (count, rank, sum(values[rank - 1 + n] for n in range(shared)) // shared, shared)
+        lines.append(({"what": "kind", "of": kind}, rows))
+    return lines
 
 
-def _nine(events: Sequence[Event]) -> list[int]:
+def _nine(events: Sequence[Event]) -> Panel:
     """One more for every storey built or stolen, one less for every one stolen from or destroyed."""
     total = [0] * len(events[0].data["players"])
     for event in events:
@@ -167,7 +202,8 @@ def _nine(events: Sequence[Event]) -> list[int]:
             total[c["seat"]] += 1
         if event.kind == "asked" and c["command"] in ("StealStorey", "Destroy"):
             total[c["victim"]] -= 1
-    return total
+    rows = {seat: (count, rank, count, shared) for seat, (count, rank, shared) in _ranks(total).items()}
+    return [("end", [({"what": "storeys", "of": events[0].data["rules"]["storeys"]}, rows)])]
 
 
 COUNTS = {

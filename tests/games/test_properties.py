@@ -10,7 +10,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 
 from playing import new, play, refuse_some, reread
-from recount import panel_sums, recount
+from recount import panel, panel_sums, recount
 
 from referee.games.catalogue import GAMES
 from referee.games.match import evolve, fold
@@ -29,9 +29,10 @@ def test_a_random_game_ends_conserves_replays_and_is_recounted(name):
         match, events = play(name, seed, look)
         assert all(seen) and len(seen) > 5, f"seed {seed}"
         assert fold(reread(events)) == match, f"seed {seed}"
-        sums = panel_sums(match.view(None))
-        assert recount(name, events) == sums, f"seed {seed}"
-        assert sums[: len(match.state.players)] == list(match.game.scores(match.state)), f"seed {seed}"
+        assert recount(name, events) == panel(match.view(None)), f"seed {seed}"
+        assert panel_sums(match.view(None))[: len(match.state.players)] == list(match.game.scores(match.state)), (
+            f"seed {seed}"
+        )
         assert {row.player for row in match.standings if row.wins}, f"seed {seed}"
 
 
