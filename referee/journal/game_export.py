@@ -38,7 +38,7 @@ def export_game(form: str, entries: Sequence[Entry], said: Said, line: Line) -> 
     if form == "json":
         return json_text(match.view(None), entries, match.over)
     if form == "csv":
-        return csv_text(*_commands(match, said))
+        return csv_text(*_commands(match, said)) + "\n" + csv_text(*_scoring_table(match, line))
     return _page(match, form == "sheet", _witness(match, entries), _tables(match, said, line))
 
 

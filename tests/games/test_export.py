@@ -47,7 +47,12 @@ def test_a_game_is_exported_in_every_format(game, tmp_path):
     whole = json.loads(export(path, match.match_id))
     assert whole["match"]["standings"] == [row.__dict__ for row in match.standings]
     assert whole["head"]["seq"] == len(whole["events"]) == match.seq and whole["events"][0]["kind"] == "game_begun"
-    head, *rows = csv.reader(io.StringIO(export(path, match.match_id, "--format", "csv")))
+    moves, _, panel = export(path, match.match_id, "--format", "csv").partition("\n\n")
+    head, *lines = csv.reader(io.StringIO(panel))
+    assert head == ["scoring", "of", "owner", "how_many", "rank", "shared_by", "points"]
+    assert sum(int(row[-1]) for row in lines) == sum(match.game.scores(match.state))
+    assert len(lines) == sum(len(of["rows"]) for scoring in match.view(None)["scored"] for of in scoring["lines"])
+    head, *rows = csv.reader(io.StringIO(moves))
     assert head == ["number", "move", "entered_by", "'=Ann()", "<b>Ben</b>", "Cem"]
     assert len(rows) == len(match.played) and [int(p) for p in rows[-1][3:]] == list(match.game.scores(match.state))
     assert not any(cell.startswith("=") for row in rows for cell in row)
@@ -78,7 +83,9 @@ def test_the_record_lists_its_games(tmp_path):
 def test_a_game_that_nobody_has_moved_in_is_exported(tmp_path):
     path, match = played(tmp_path, "city_towers", 0)
     assert export(path, match.match_id, "--format", "csv").splitlines() == [
-        "number,move,entered_by,'=Ann(),<b>Ben</b>,Cem"
+        "number,move,entered_by,'=Ann(),<b>Ben</b>,Cem",
+        "",
+        "scoring,of,owner,how_many,rank,shared_by,points",
     ]
 
 
