@@ -31,15 +31,7 @@ from referee.review.signing import load_public
 from referee.review.timeline import pace, stored_timeline
 from referee.review.verify import Checked, missing_attempts, sealed_at_table_of
 from referee.review.verify import verify as check
-
-FINDING: Mapping[str, str] = {
-    "hand_at_stop": "a hand was in the field at Stop",
-    "fell_after_stop": "it fell after Stop, by itself",
-    "bumped": "the table or the build was bumped",
-    "touched_after_stop": "the build was touched after Stop",
-    "false_start": "the field was touched before the go",
-}
-"""What is said of each finding (``house_rules.FINDINGS``)."""
+from referee.web.i18n.texts import WRITTEN, translate
 
 ATTEMPTS = click.argument("attempts", nargs=-1, required=True)
 """Paths and addresses: what they are is found out in ``referee.recording.address``."""
@@ -294,7 +286,8 @@ def _events(attempt: Attempt, story: Mapping) -> list[tuple[float, str, str]]:
         whose = f", the hand of {foul['culprit']}" if foul["culprit"] not in (None, foul["zone"]) else ""
         text = f"proposed foul: {foul_sentence(foul['kind'], foul['zone'])}{whose}, {100 * foul['sure']:.0f} % sure"
         found.append((foul["seconds"], foul["zone"], text))
-    found += [(row["seconds"], row["zone"], f"finding: {FINDING[row['finding']]}") for row in story.get("findings", ())]
+    told = ((row, translate(WRITTEN, f"finding.{row['finding']}")) for row in story.get("findings", ()))
+    found += [(row["seconds"], row["zone"], f"finding: {said}") for row, said in told]
     return found
 
 

@@ -78,7 +78,9 @@ def rejudge(
 
 def _work(todo: Todo, options: RejudgeOptions, jobs: int | None, scheduler: str | None) -> Iterator[tuple[str, dict]]:
     if scheduler and todo:
-        return _on_cluster(todo, options, scheduler)
+        from referee.review.cluster import on_cluster  # only who asks for a cluster needs its library
+
+        return on_cluster(todo, options, scheduler)
     jobs = min(jobs or os.cpu_count() or 1, len(todo))
     if not (options.look or options.watch) or jobs <= 1:  # rules alone cost less than starting a process
         return _in_this_process(todo, options)
@@ -127,9 +129,3 @@ def _be_one_of_many(numbers: SimpleQueue) -> None:
     keep_to_core(numbers.get())
     cv2.setNumThreads(1)
     end_with_parent()
-
-
-def _on_cluster(todo: Todo, options: RejudgeOptions, scheduler: str) -> Iterator[tuple[str, dict]]:
-    from referee.review.cluster import on_cluster  # only who asks for a cluster needs its library
-
-    return on_cluster(todo, options, scheduler)

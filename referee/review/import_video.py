@@ -188,7 +188,7 @@ def _copy_part(
     end_s = stop_s + AFTER_STOP_S if part[1] is None else part[1]
     if not begin_s <= stop_s <= end_s:
         raise BadAttempt(f"{source}: the Stop at {stop_s:.2f} s is not between --from and --to")
-    asked, length_s = part != (None, None), _length_s(source)
+    asked, length_s = part != (None, None), _length_s(source) or 0.0
     if 0 < length_s < stop_s or not (asked or end_s - begin_s < length_s):
         return copy_video(source, out, tick)
     try:
@@ -205,11 +205,11 @@ def _copy_part(
         return copy_video(path, out, tick)
 
 
-def _length_s(source: Path) -> float:
-    """How long the file says it is; 0 where it does not say."""
+def _length_s(source: Path) -> float | None:
+    """How long the file says it is, 0 where it does not say; None for one without pictures."""
     try:
         with av.open(str(source)) as container:
-            return (container.duration or 0) / av.time_base
+            return (container.duration or 0) / av.time_base if container.streams.video else None
     except av.error.FFmpegError:
         return 0.0
 
@@ -232,21 +232,12 @@ def _times(source: Path, tick: Callable[[], object]) -> Times:
     try:
         found = decoded_times(source, tick)
     except BadAttempt:
-        if not _streams(source):
+        if _length_s(source) is None:
             raise BadAttempt(f"{source}: not a video: there are no pictures in it") from None
         raise
     if len(found.seconds) < LEAST_FRAMES:
         raise BadAttempt(f"{source}: a photo, not a film; `referee judge` judges photos")
     return found
-
-
-def _streams(source: Path) -> int:
-    """How many streams of pictures the file has; one where it cannot be read at all."""
-    try:
-        with av.open(str(source)) as container:
-            return len(container.streams.video)
-    except av.error.FFmpegError:
-        return 1
 
 
 def _is_ours(source: Path, seconds: Sequence[float]) -> bool:

@@ -14,7 +14,7 @@ import scipy
 import skimage as ski
 
 from cards.pieces import PieceSet
-from referee.review.tracks import OTHER_LABEL, TOP_FACTOR, UNCHANGED_LABEL, ZoneTrack
+from referee.review.tracks import OTHER_LABEL, UNCHANGED_LABEL, ZoneTrack, sights_mm2
 from referee.vision.image.parts import around
 
 STAY_S, STAY_SHARE, LEAST_SIGHTS = 0.8, 0.8, 3
@@ -129,7 +129,7 @@ def candidate_patches(
     color = strip.colors[k]
     front = smallest_front(piece_set, color) / strip.mm2
     patches = list(_patches(strip, turned == k, before, k, FRAGMENT_SHARE * LEAST_SHARE * front))
-    most = largest_sight(piece_set, color) / strip.mm2
+    most = max(sights_mm2(piece_set, color)) / strip.mm2
     patches = [part for patch in patches for part in _split(patch, LEAST_SHARE * front, most)]
     patches = _without_fragments(patches, SMALL_SHARE * front)
     found = []
@@ -215,18 +215,8 @@ def _completed(piece: ColorPatch, later: Sequence[ColorPatch], most_px: float) -
     return piece, left
 
 
-def largest_sight(piece_set: PieceSet, color: str) -> float:
-    """The most that one piece of that colour can cover, seen from obliquely above, mm²."""
-    shapes = [piece_set.shapes[shape] for shape, its_color, _ in piece_set.pieces if its_color == color]
-    return TOP_FACTOR * max(x * z for shape in shapes for x, _, z in map(shape.size, shape.poses()))
-
-
 def smallest_front(piece_set: PieceSet, color: str) -> float:
     """Area in mm² of the smallest face that a piece of that colour may turn to the camera."""
-    areas = []
-    for shape, its_color, _ in piece_set.pieces:
-        if its_color == color:
-            solid = piece_set.shapes[shape]
-            sizes = (solid.size(pose) for pose in solid.poses())
-            areas += [x * z * (0.5 if solid.kind in ("triangle", "crescent") else 1.0) for x, _, z in sizes]
-    return min(areas)
+    solids = [piece_set.shapes[shape] for shape, its_color, _ in piece_set.pieces if its_color == color]
+    filled = {solid: 0.5 if solid.kind in ("triangle", "crescent") else 1.0 for solid in solids}
+    return min(x * z * filled[solid] for solid in solids for x, _, z in map(solid.size, solid.poses()))

@@ -158,7 +158,7 @@ def _strip(attempt: Attempt, view: ZoneView, seconds: np.ndarray, crops: Sequenc
     palette = _palette(attempt.palette, attempt.piece_set, seen, paper & ~marker)
     before = np.median(np.stack([seen[i] for i in opening]), 0)
     mm2 = (1 / (view.px_per_mm * SCALE)) ** 2
-    largest = np.array([all_pieces_mm2(attempt.piece_set, c) for c in palette.names]) / mm2
+    largest = np.array([NEARNESS * sum(sights_mm2(attempt.piece_set, c)) for c in palette.names]) / mm2
     sheet = np.stack([paper & (log_paper(f) > LOG_ANYTHING) for f in seen])
     same = _same(seen, sheet, before)
     labels = np.stack([_labels(f, s, palette, paper, largest) for f, s in zip(seen, same, strict=True)])
@@ -223,9 +223,7 @@ def without_sleeves(labels: np.ndarray, plainly: np.ndarray, largest_px: np.ndar
     return out
 
 
-def all_pieces_mm2(piece_set: PieceSet, color: str) -> float:
-    """The most that all pieces of a colour can cover side by side on others, seen from obliquely above, mm²."""
-    shapes = [(piece_set.shapes[s], n) for s, c, n in piece_set.pieces if c == color]
-    return NEARNESS * sum(
-        n * TOP_FACTOR * max(x * z for x, _, z in map(shape.size, shape.poses())) for shape, n in shapes
-    )
+def sights_mm2(piece_set: PieceSet, color: str) -> list[float]:
+    """The most that each piece of a colour can cover, seen from obliquely above, mm²."""
+    shapes = [piece_set.shapes[s] for s, c, n in piece_set.pieces if c == color for _ in range(n)]
+    return [TOP_FACTOR * max(x * z for x, _, z in map(shape.size, shape.poses())) for shape in shapes]

@@ -204,7 +204,8 @@ class BoxListener(JobQueue[BoxNotice]):
         if notice.kind == "found":
             self._match.alarm("box_foreign", None)
         if notice.kind in ("found", "reset"):
-            self._forget_lines()
+            self._noisy.clear()
+            self._match.alarm("box_noisy", None)
             self._set(self._match.state)
 
     def _line(self, notice: BoxNotice) -> None:
@@ -214,10 +215,6 @@ class BoxListener(JobQueue[BoxNotice]):
         else:
             self._noisy.pop(notice.player or 0, None)
         self._match.alarm("box_noisy", sentence("box_noisy", rest=list(self._noisy.values())) if self._noisy else None)
-
-    def _forget_lines(self) -> None:
-        self._noisy.clear()
-        self._match.alarm("box_noisy", None)
 
     def _false_start(self, notice: BoxNotice) -> None:
         """Tongs left their mark before the go: on record, for the human referee to rule."""

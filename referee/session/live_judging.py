@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from calibration.errors import BadCamera
 from cards.sentences import sentence
-from referee.devices.ports import Frame
+from referee.devices.ports import Camera, Frame
 from referee.errors import DeviceLost
 from referee.match.commands import Foul, NameCard
 from referee.match.duel import PHASES_IN_PLAY
@@ -68,27 +68,23 @@ class LiveJudging(Background):
                 camera, after = self._session.camera, -1
             try:
                 frame = camera.latest(after, 0.3)
+                self._check_times(camera)
             except DeviceLost:
-                self._look_away()
+                self._fields.rest()  # what nobody sees holds up no go
+                self._stop.look_away(self._session.state)
                 self._closing.wait(0.3)
                 continue
             if frame is not None:
                 after = frame.number
-                self._see_in_time(frame, camera.status().get("frame_error_s") or 0.0)
+                self._try_to_see(frame)
 
-    def _look_away(self) -> None:
-        """Nobody sees what is played."""
-        self._fields.rest()  # what nobody sees holds up no go
-        self._stop.look_away(self._session.state)
-
-    def _see_in_time(self, frame: Frame, error_s: float) -> None:
-        """Of when a frame was taken is known too little: it shows nothing of the moment of a Stop."""
-        late = error_s > FRESH_S
-        self._session.alarm("times", sentence("times", n=error_s) if late else None)
+    def _check_times(self, camera: Camera) -> None:
+        """Raises DeviceLost where too little is known of when pictures are taken: none shows the moment of a Stop."""
+        error_s = camera.status().get("frame_error_s") or 0.0
+        late = sentence("times", n=error_s) if error_s > FRESH_S else None
+        self._session.alarm("times", late)
         if late:
-            self._look_away()
-        else:
-            self._try_to_see(frame)
+            raise DeviceLost(late)
 
     def _try_to_see(self, frame: Frame) -> None:
         """Whatever goes wrong with one frame is an alarm and no end of seeing: the next may be seen again."""
