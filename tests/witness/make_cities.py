@@ -6,6 +6,9 @@ of every storey from below. Nothing here is taken from vision; the rooms are the
 
     python tests/witness/make_cities.py OUT --first 0 --count 17        about 200 towers
     python tests/games/bench_cities.py OUT
+
+With ``--kinds`` two tables in turn are of each kind of ``KINDS``: as usual, noisy, with very unequal neighbours, and
+both. Folders that are there already are left as they are.
 """
 
 from __future__ import annotations
@@ -48,6 +51,14 @@ STONES = {
 }
 MIX = (11, 6, 4, 3)
 
+KINDS = ("usual", "noisy", "unequal", "noisy unequal")
+SPP, NOISY_SPP = 10, 4
+NOISE_TIMES, NOISY_QUALITY = 2.0, 60
+"""A noisy table's pictures have so few paths a pixel, a sensor with so many times the noise, and a JPEG's quality of so
+much at most."""
+LOW, HIGH = (1, 2), (8, 12)
+"""Storeys of towers of a table with very unequal neighbours, from and to: by chance the one or the other."""
+
 Tower = tuple[tuple[str, int], ...]
 """Stones from below: colour and storeys."""
 
@@ -61,27 +72,36 @@ class Table:
     plans: dict[str, Mat]
     towers: dict[str, dict[int, Tower]]
     views: tuple[View, ...]
+    kind: str = "usual"
 
 
-def make_table(seed: int, sides: int = 4, above: int = 1) -> Table:
+def kind_of(seed: int) -> str:
+    """The kind of the table of that seed where all kinds are made."""
+    return KINDS[seed // 2 % len(KINDS)]
+
+
+def make_table(seed: int, sides: int = 4, above: int = 1, kind: str = "usual") -> Table:
     """The table of that seed, from so many sides and so often from above; every other one plays with the usual
     stones."""
     rng = np.random.default_rng((79, seed))
     session = chance_session(700 + seed)
     people = tuple(replace(p, y_mm=p.y_mm + 260, arms=False) for p in session.room.people)
     session = replace(session, name=f"city_{seed:03d}", room=replace(session.room, people=people))
-    session = replace(session, webcam=_small(session.webcam))
+    webcam = _small(session.webcam)
+    if "noisy" in kind:
+        webcam = replace(webcam, noise=NOISE_TIMES * webcam.noise, quality=min(NOISY_QUALITY, webcam.quality))
+    session = replace(session, webcam=webcam)
     stones = STONES if seed % 2 == 0 else _other_stones(rng)
     letters = rng.choice(list("ABCDEF"), 2, replace=False)
     plans = {
         str(z): Mat(rng.uniform(-12, 12), side * rng.uniform(112, 120), rng.uniform(-6, 6) + 180 * (rng.random() < 0.3))
         for z, side in zip(letters, (-1, 1), strict=True)
     }
-    towers = {z: _towers(stones, rng) for z in plans}
+    towers = {z: _towers(stones, rng, "unequal" in kind) for z in plans}
     start, turn = rng.uniform(0, 360), 360 / sides
     views = [_view(session, plans, start + turn * k + rng.uniform(-15, 15), SIDE_UP_DEG, rng) for k in range(sides)]
     views += [_view(session, plans, rng.uniform(0, 360), ABOVE_UP_DEG, rng) for _ in range(above)]
-    return Table(session, stones, plans, towers, tuple(views))
+    return Table(session, stones, plans, towers, tuple(views), kind)
 
 
 def _small(cam: Webcam) -> Webcam:
@@ -108,12 +128,13 @@ def _other_stones(rng: np.random.Generator) -> dict:
     }
 
 
-def _towers(stones: dict, rng: np.random.Generator) -> dict[int, Tower]:
-    """Five to seven towers of one to twelve storeys on the nine sites."""
+def _towers(stones: dict, rng: np.random.Generator, unequal: bool) -> dict[int, Tower]:
+    """Five to seven towers of one to twelve storeys on the nine sites; ``unequal``: of LOW or HIGH ones."""
     names = list(stones["colors"])
     out = {}
     for site in rng.choice(np.arange(1, 10), int(rng.integers(5, 8)), replace=False):
-        left, tower = int(rng.integers(1, TALLEST + 1)), []
+        least, most = ((LOW, HIGH)[int(rng.integers(2))]) if unequal else (1, TALLEST)
+        left, tower = int(rng.integers(least, most + 1)), []
         while left:
             height = min(left, int(rng.choice((1, 2, 3, 4), p=np.array(MIX) / sum(MIX))))
             tower.append((str(rng.choice(names)), height))
@@ -203,7 +224,7 @@ def truth(table: Table) -> dict:
         }
         for z, towers in table.towers.items()
     }
-    return {"world": table.session.name, "cities": cities}
+    return {"world": table.session.name, "kind": table.kind, "cities": cities}
 
 
 def write_table(table: Table, out: Path, spp: int) -> None:
@@ -243,12 +264,15 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=17)
     parser.add_argument("--sides", type=int, default=4, help="pictures of each table from around it")
     parser.add_argument("--above", type=int, default=1, help="pictures of each table from above")
-    parser.add_argument("--spp", type=int, default=10)
+    parser.add_argument("--spp", type=int, help=f"paths a pixel: {SPP}, of noisy tables {NOISY_SPP}")
+    parser.add_argument("--kinds", action="store_true", help="tables of all kinds, not the usual alone")
     parser.add_argument("--variant", default="llvm_ad_rgb", help="Mitsuba's variant: scalar_rgb or llvm_ad_rgb")
     options = parser.parse_args()
     mi.set_variant(options.variant)
     for seed in range(options.first, options.first + options.count):
-        write_table(make_table(seed, options.sides, options.above), options.out, options.spp)
+        table = make_table(seed, options.sides, options.above, kind_of(seed) if options.kinds else "usual")
+        if not (options.out / table.session.name).exists():
+            write_table(table, options.out, options.spp or (NOISY_SPP if "noisy" in table.kind else SPP))
 
 
 if __name__ == "__main__":

@@ -54,7 +54,7 @@ def _sure_pixels(reading: CityReading) -> list[tuple[int, np.ndarray]]:
         trial = reading.trials(site, tower.place, range(n, n + 1), behind)[0]
         best = np.sort(trial.color_nats, 1)
         sure = best[:, -1] - best[:, -2] >= SURE_A_PX * np.maximum(trial.visible_px, 1)
-        for look, (depth, _) in zip(reading.looks, behind, strict=True):
+        for look, depth in zip(reading.looks, behind.depth, strict=True):
             one = drawn(look, reading.storey, site, tower.place, range(n, n + 1))
             tags = np.where(one.depth[0] > depth[one.box], one.tags[0], -1)
             for k in np.flatnonzero(sure):

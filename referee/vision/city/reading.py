@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,6 +18,8 @@ from calibration.game_sheets import site_centre
 from referee.vision.city.drawn import MOST_STOREYS, CityPicture, StoreySize, TowerPose, drawn
 
 SITES = range(1, 10)
+STOREYS = (len(SITES) + 1) * MOST_STOREYS
+"""A city's storeys are numbered by site, then from below."""
 STOREY_COST = 12.0
 """Nats against a storey before any pixel is seen."""
 PLACE_SD_MM, PLACE_SD_RAD = 2.5, math.radians(8)
@@ -52,6 +55,15 @@ class Trial:
     visible_px: np.ndarray
 
 
+class Others(NamedTuple):
+    """What stands about a site, by picture: inverse ``depth`` (h, w), and which of STOREYS ``storeys`` (h, w) shows, -1
+    where none does; and ``color_nats`` (STOREYS, k) of each for each colour, all pictures together."""
+
+    depth: Sequence[np.ndarray]
+    storeys: Sequence[np.ndarray]
+    color_nats: np.ndarray
+
+
 @dataclass(eq=False)
 class CityReading:
     """What stands on the sites of one city, in all its pictures at once."""
@@ -78,52 +90,57 @@ class CityReading:
         lost = other.color_nats.max(1) - other.color_nats[np.arange(m), list(colors)]
         return best - (other.score - float(lost.sum()))
 
-    def others(self, site: int) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Of each picture, without that site's tower: inverse depth (h, w) and the nats that what is drawn gains."""
-        out = []
-        for look in self.looks:
-            depth, gained = np.zeros(look.view.valid.shape, np.float32), np.zeros(look.view.valid.shape, np.float32)
-            for other, tower in self.towers.items():
-                if other != site and tower.colors:
-                    self._lay(look, other, tower, depth, gained)
-            out.append((depth, gained))
-        return out
+    def others(self, site: int) -> Others:
+        """What stands on the other sites."""
+        out = [np.zeros(look.view.valid.shape, np.float32) for look in self.looks]
+        storeys = [np.full(look.view.valid.shape, -1) for look in self.looks]
+        for other, tower in self.towers.items():
+            n = len(tower.colors)
+            for look, depth, tags in zip(self.looks, out, storeys, strict=True):
+                if other != site and n:
+                    one = drawn(look, self.storey, other, tower.place, range(n, n + 1))
+                    nearer = one.depth[0] > depth[one.box]
+                    depth[one.box][nearer] = one.depth[0][nearer]
+                    tags[one.box][nearer] = one.tags[0][nearer] + other * MOST_STOREYS
+        shown = [tags >= 0 for tags in storeys]
+        nats = [
+            _by_storey(tags[mask], look.color_gains[mask])
+            for look, tags, mask in zip(self.looks, storeys, shown, strict=True)
+        ]
+        return Others(out, storeys, sum(nats, np.zeros((STOREYS, 1))))
 
-    def _lay(self, look: CityPicture, site: int, tower: Tower, depth: np.ndarray, gained: np.ndarray) -> None:
-        n = len(tower.colors)
-        one = drawn(look, self.storey, site, tower.place, range(n, n + 1))
-        nearer = one.depth[0] > depth[one.box]
-        colors = np.array(tower.colors)[one.tags[0][nearer]]
-        rows, columns = np.nonzero(nearer)
-        rows, columns = rows + one.box[0].start, columns + one.box[1].start
-        depth[rows, columns] = one.depth[0][nearer]
-        gained[rows, columns] = look.evidence.gains[colors, rows, columns]
-
-    def trials(self, site: int, place: TowerPose, counts: range, behind: list | None = None) -> list[Trial]:
-        """The site with each of these counts of storeys at that place, in the colours that fit best."""
+    def trials(self, site: int, place: TowerPose, counts: range, behind: Others | None = None) -> list[Trial]:
+        """The site with each of these counts of storeys at that place, in the colours that fit best; and the others in
+        the colours that fit what is then seen of them."""
         behind = self.others(site) if behind is None else behind
         kinds = len(self.looks[0].evidence.gains)
-        color_nats = [np.zeros((n, kinds)) for n in counts]
-        visible_px, lost = [np.zeros(n) for n in counts], np.zeros(len(counts))
-        for look, (depth, gained) in zip(self.looks, behind, strict=True):
-            one = drawn(look, self.storey, site, place, counts)
-            for i, n in enumerate(counts):
-                nearer = one.depth[i] > depth[one.box]
-                of_storey = one.tags[i][nearer] == np.arange(n)[:, None]
-                lost[i] += float(gained[one.box][nearer].sum())
-                visible_px[i] += of_storey.sum(1)
-                color_nats[i] += of_storey @ look.color_gains[one.box][nearer]
+        drawings = [drawn(look, self.storey, site, place, counts) for look in self.looks]
+        behind_it = [
+            (depth[one.box], storeys[one.box].ravel(), look.color_gains[one.box].reshape(-1, kinds))
+            for one, depth, storeys, look in zip(drawings, behind.depth, behind.storeys, self.looks, strict=True)
+        ]
+        color_nats, visible_px, hidden = [], [], []
+        for i, n in enumerate(counts):
+            parts = []
+            for one, (depth, storeys, gains) in zip(drawings, behind_it, strict=True):
+                seen = np.flatnonzero(one.depth[i] > depth)
+                parts.append((one.tags[i].ravel()[seen], storeys[seen], gains[seen]))
+            mine, theirs, gains = map(np.concatenate, zip(*parts, strict=True))
+            visible_px.append(np.bincount(mine, minlength=n).astype(float))
+            color_nats.append(_by_storey(mine, gains, n))
+            hidden.append(_by_storey(theirs, gains))
+        left = (behind.color_nats - np.array(hidden)).max(2).sum(1) - behind.color_nats.max(1).sum()
         return [
             Trial(
                 Tower(tuple(int(k) for k in color_nats[i].argmax(1)), place),
-                float(color_nats[i].max(1).sum() - lost[i] - STOREY_COST * n - _place_cost(place, n)),
+                float(color_nats[i].max(1).sum() + left[i] - STOREY_COST * n - _place_cost(place, n)),
                 color_nats[i],
                 visible_px[i],
             )
             for i, n in enumerate(counts)
         ]
 
-    def placed(self, site: int, first: Trial, behind: list) -> Trial:
+    def placed(self, site: int, first: Trial, behind: Others) -> Trial:
         """The trial with its place fitted, its number of storeys kept."""
         best, n = first, len(first.tower.colors)
         for mm, rad in CLIMB_STEPS:
@@ -193,6 +210,14 @@ class CityReading:
             if self.towers == before:
                 break
         return self
+
+
+def _by_storey(storeys: np.ndarray, gains: np.ndarray, count: int = STOREYS) -> np.ndarray:
+    """(count, k) sums of what pixels (n, k) gain by the storey (n,) that they show; -1, none, is left out."""
+    mine = storeys >= 0
+    if not mine.all():
+        storeys, gains = storeys[mine], gains[mine]
+    return np.stack([np.bincount(storeys, of, count) for of in gains.T], 1)
 
 
 def _on_site(place: TowerPose) -> bool:

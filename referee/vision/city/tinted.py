@@ -53,7 +53,7 @@ def _tinted(reading: CityReading) -> np.ndarray:
         if not n:
             continue
         flat, judged_px = [], 0
-        for k, (look, (depth, _)) in enumerate(zip(looks, reading.others(site), strict=True)):
+        for k, (look, depth) in enumerate(zip(looks, reading.others(site).depth, strict=True)):
             one = drawn(look, reading.storey, site, tower.place, range(n, n + 1))
             mine = np.zeros(look.view.valid.shape, bool)
             mine[one.box] = one.depth[0] > depth[one.box]
