@@ -9,7 +9,7 @@ import pytest
 
 from referee.vision.city.drawn import CityPicture, StoreySize, TowerPose, drawn
 from referee.vision.city.paints import Paint
-from referee.vision.city.reading import CityReading, Tower
+from referee.vision.city.reading import PLACE_NATS, SLIP_SD_MM, CityReading, Tower
 from referee.vision.city.sight import _sought_beside, _stacked
 
 STONE = StoreySize(24.0, 24.0, 10.0)
@@ -59,7 +59,7 @@ def test_storeys_lie_where_they_slipped_to(reading):
 def test_each_storey_s_pixels_speak_for_its_colour(reading):
     n = len(COLORS)
     slipped, straight = (
-        reading.trials(SITE, place, range(n, n + 1), reading.others(SITE))[0].color_nats
+        reading.trials(SITE, place, range(n, n + 1), reading.shown(SITE))[0].color_nats
         for place in (reading.towers[SITE].place, STRAIGHT)
     )
     apart = [
@@ -83,7 +83,7 @@ def test_a_slip_costs_as_much_as_it_is_unusual():
     )
     assert straight[0].score == slid[0].score
     told = [trial.color_nats.max(1).sum() for trial in (straight[1], slid[1])]
-    assert (straight[1].score - told[0]) - (slid[1].score - told[1]) == pytest.approx(3.0)
+    assert (straight[1].score - told[0]) - (slid[1].score - told[1]) == pytest.approx(PLACE_NATS / SLIP_SD_MM**2)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,8 @@ of every storey from below. Nothing here is taken from vision; the rooms are the
     python tests/games/bench_cities.py OUT
 
 With ``--kinds`` two tables in turn are of each kind of ``KINDS``: as usual, noisy, with very unequal neighbours, and
-both. Folders that are there already are left as they are.
+both; each has one plan, which fits in pictures of half as many pixels. Folders that are there already are left as they
+are. A table of kinds takes about 5 processor seconds.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ import yaml
 from make_sessions import Mat, in_world
 from witness_chance import PAINTS, chance_session
 from witness_prints import CENTRES_MM, GREY, INK, MARKER_MM, PAPER, PX_PER_MM, SHEET_MM, grain_picture
-from witness_render import Thing, View, quad, render
+from witness_render import Thing, View, quad, render_scene, scene_of
 from witness_rooms import srgb
 from witness_sessions import Session
 from witness_solids import about_z, piece_mesh
@@ -38,7 +39,8 @@ from witness_webcam import Webcam, encoded, take
 
 SITE_MM = 32.0
 TALLEST = 12
-WIDE_PX = 960
+WIDE_PX = {2: 960, 1: 640}
+"""Pictures of so many plans are so wide."""
 OFF_MM, STEP_MM, YAW_DEG = 3.0, 1.2, 8.0
 """How far a tower stands off its site's middle, a stone off the one below, and how far each is turned."""
 SIDE_UP_DEG, ABOVE_UP_DEG = (50.0, 62.0), (78.0, 87.0)
@@ -80,35 +82,35 @@ def kind_of(seed: int) -> str:
     return KINDS[seed // 2 % len(KINDS)]
 
 
-def make_table(seed: int, sides: int = 4, above: int = 1, kind: str = "usual") -> Table:
-    """The table of that seed, from so many sides and so often from above; every other one plays with the usual
-    stones."""
+def make_table(seed: int, sides: int = 4, above: int = 1, kind: str = "usual", plans: int = 2) -> Table:
+    """The table of that seed with one plan or two, from so many sides and so often from above; every other one plays
+    with the usual stones."""
     rng = np.random.default_rng((79, seed))
     session = chance_session(700 + seed)
     people = tuple(replace(p, y_mm=p.y_mm + 260, arms=False) for p in session.room.people)
     session = replace(session, name=f"city_{seed:03d}", room=replace(session.room, people=people))
-    webcam = _small(session.webcam)
+    webcam = _small(session.webcam, WIDE_PX[plans])
     if "noisy" in kind:
         webcam = replace(webcam, noise=NOISE_TIMES * webcam.noise, quality=min(NOISY_QUALITY, webcam.quality))
     session = replace(session, webcam=webcam)
     stones = STONES if seed % 2 == 0 else _other_stones(rng)
-    letters = rng.choice(list("ABCDEF"), 2, replace=False)
-    plans = {
+    letters = rng.choice(list("ABCDEF"), plans, replace=False)
+    mats = {
         str(z): Mat(rng.uniform(-12, 12), side * rng.uniform(112, 120), rng.uniform(-6, 6) + 180 * (rng.random() < 0.3))
-        for z, side in zip(letters, (-1, 1), strict=True)
+        for z, side in zip(letters, (-1, 1) if plans == 2 else (0,), strict=True)
     }
-    towers = {z: _towers(stones, rng, "unequal" in kind) for z in plans}
+    towers = {z: _towers(stones, rng, "unequal" in kind) for z in mats}
     start, turn = rng.uniform(0, 360), 360 / sides
-    views = [_view(session, plans, start + turn * k + rng.uniform(-15, 15), SIDE_UP_DEG, rng) for k in range(sides)]
-    views += [_view(session, plans, rng.uniform(0, 360), ABOVE_UP_DEG, rng) for _ in range(above)]
-    return Table(session, stones, plans, towers, tuple(views), kind)
+    views = [_view(session, mats, start + turn * k + rng.uniform(-15, 15), SIDE_UP_DEG, rng) for k in range(sides)]
+    views += [_view(session, mats, rng.uniform(0, 360), ABOVE_UP_DEG, rng) for _ in range(above)]
+    return Table(session, stones, mats, towers, tuple(views), kind)
 
 
-def _small(cam: Webcam) -> Webcam:
-    """The same webcam set to 960 pixels across: path tracing takes its time by the pixel."""
-    by = WIDE_PX / cam.width
+def _small(cam: Webcam, wide_px: int) -> Webcam:
+    """The same webcam set to so many pixels across: path tracing takes its time by the pixel."""
+    by = wide_px / cam.width
     x, y = cam.centre
-    size = {"width": WIDE_PX, "height": round(cam.height * by), "focal_px": cam.focal_px * by}
+    size = {"width": wide_px, "height": round(cam.height * by), "focal_px": cam.focal_px * by}
     return replace(cam, **size, centre=(x * by, y * by), blur_px=max(0.4, cam.blur_px * by))
 
 
@@ -146,7 +148,7 @@ def _towers(stones: dict, rng: np.random.Generator, unequal: bool) -> dict[int, 
 def _view(
     session: Session, plans: dict[str, Mat], azimuth: float, up: tuple[float, float], rng: np.random.Generator
 ) -> View:
-    """A place from where all of both plans is in view, from that side, ``up`` to ``up`` degrees above the table."""
+    """A place from where all of the plans is in view, from that side, ``up`` to ``up`` degrees above the table."""
     a, p = math.radians(azimuth), math.radians(rng.uniform(*up))
     away = np.array([math.sin(a) * math.cos(p), -math.cos(a) * math.cos(p), math.sin(p)])
     target = np.array([rng.uniform(-12, 12), rng.uniform(-12, 12), 25.0])
@@ -245,9 +247,9 @@ def write_table(table: Table, out: Path, spp: int) -> None:
     pieces = [[f"stone{h}", c, n] for c in table.stones["colors"] for h, n in zip((1, 2, 3, 4), MIX, strict=True)]
     (work / "pieces.json").write_text(json.dumps(table.stones | {"pieces": pieces}, indent=1))
     (work / "truth.json").write_text(json.dumps(truth(table)))
-    things = things_on(table)
+    scene = scene_of(session.room, things_on(table))
     for k, view in enumerate(table.views):
-        light = render(session.room, things, cam, view, spp, session.seed + k)
+        light = render_scene(scene, cam, view, spp, session.seed + k)
         paper = np.quantile(light.reshape(-1, 3), 0.9, 0)
         picture = take(light, cam, paper, np.random.default_rng((session.seed, k)))
         (work / f"look_{k}.jpg").write_bytes(encoded(picture, cam.quality))
@@ -270,7 +272,8 @@ def main() -> None:
     options = parser.parse_args()
     mi.set_variant(options.variant)
     for seed in range(options.first, options.first + options.count):
-        table = make_table(seed, options.sides, options.above, kind_of(seed) if options.kinds else "usual")
+        kind, plans = (kind_of(seed), 1) if options.kinds else ("usual", 2)
+        table = make_table(seed, options.sides, options.above, kind, plans)
         if not (options.out / table.session.name).exists():
             write_table(table, options.out, options.spp or (NOISY_SPP if "noisy" in table.kind else SPP))
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 import mitsuba
 import numpy as np
 import pytest
-from make_cities import make_table, things_on
+from make_cities import KINDS, kind_of, make_table, things_on
 from make_cities import truth as city_truth
 from make_sessions import ZONES, drifted, grain, in_world, make_frames, make_rig, shoot, truth, worn
 from witness_chance import worn_session
@@ -122,3 +122,11 @@ def test_a_citys_truth_names_the_color_of_every_storey_that_stands_there():
             assert rows[str(site)] == [color for color, storeys in tower for _ in range(storeys)]
     stones = sum(len(tower) for towers in table.towers.values() for tower in towers.values())
     assert len(things_on(table)) == stones + 2
+
+
+def test_tables_of_kinds_have_one_plan_noise_and_very_unequal_neighbours():
+    table, usual = make_table(4, kind="noisy unequal", plans=1), make_table(4)
+    heights = {sum(n for _, n in tower) for tower in next(iter(table.towers.values())).values()}
+    assert len(table.towers) == 1 and heights <= {1, 2, *range(8, 13)} and min(heights) <= 2 < max(heights)
+    assert table.session.webcam.noise == 2 * usual.session.webcam.noise and table.session.webcam.quality <= 60
+    assert {kind_of(seed) for seed in range(800, 808)} == set(KINDS)

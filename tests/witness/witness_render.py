@@ -71,17 +71,23 @@ def quad(wide: float, high: float, at: np.ndarray, turn: np.ndarray) -> Mesh:
 
 def render(room: Room, things: Sequence[Thing], cam: Webcam, view: View, spp: int, seed: int) -> np.ndarray:
     """Linear RGB light (h, w, 3) on the ideal pinhole picture that ``witness_webcam.take`` wants."""
-    parts = {
-        "type": "scene",
-        "integrator": {"type": "path", "max_depth": 6, "rr_depth": 4},
-        "sensor": _sensor(cam, view),
-        "around": _around(room),
-    }
+    return render_scene(scene_of(room, things), cam, view, spp, seed)
+
+
+def render_scene(scene: mi.Scene, cam: Webcam, view: View, spp: int, seed: int) -> np.ndarray:
+    """The same of a scene that was made before."""
+    return np.array(mi.render(scene, sensor=mi.load_dict(_sensor(cam, view)), spp=spp, seed=seed))[..., :3]
+
+
+def scene_of(room: Room, things: Sequence[Thing]) -> mi.Scene:
+    """The room and the things in it, to be rendered from anywhere: it takes longer to make than a picture of few paths
+    a pixel."""
+    parts = {"type": "scene", "integrator": {"type": "path", "max_depth": 6, "rr_depth": 4}, "around": _around(room)}
     parts |= {f"lamp{k}": _lamp(lamp) for k, lamp in enumerate(room.lamps)}
     surfaces: dict = {}
     everything = [*things, *_furniture(room)]
     parts |= {f"thing{k}": _shape(thing, surfaces) for k, thing in enumerate(everything)}
-    return np.array(mi.render(mi.load_dict(parts), spp=spp, seed=seed))[..., :3]
+    return mi.load_dict(parts)
 
 
 def _furniture(room: Room) -> list[Thing]:

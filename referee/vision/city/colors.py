@@ -11,8 +11,7 @@ import cv2
 import numpy as np
 
 from calibration.palette import Palette
-from referee.vision.city.drawn import drawn
-from referee.vision.city.reading import CityReading
+from referee.vision.city.reading import STOREYS, CityReading
 
 SURE_A_PX = 1.0
 """Nats a pixel by which a storey's colour must be ahead to teach it."""
@@ -46,18 +45,12 @@ def learnt_palette(named: Palette, readings: Sequence[CityReading]) -> Palette:
 def _sure_pixels(reading: CityReading) -> list[tuple[int, np.ndarray]]:
     """(colour, features (n, 3)) of what is seen well inside of each storey whose colour is sure."""
     out = []
-    for site, tower in reading.towers.items():
-        n = len(tower.colors)
-        if not n:
-            continue
-        behind = reading.others(site)
-        trial = reading.trials(site, tower.place, range(n, n + 1), behind)[0]
-        best = np.sort(trial.color_nats, 1)
-        sure = best[:, -1] - best[:, -2] >= SURE_A_PX * np.maximum(trial.visible_px, 1)
-        for look, depth in zip(reading.looks, behind.depth, strict=True):
-            one = drawn(look, reading.storey, site, tower.place, range(n, n + 1))
-            tags = np.where(one.depth[0] > depth[one.box], one.tags[0], -1)
-            for k in np.flatnonzero(sure):
-                inner = cv2.erode((tags == k).astype(np.uint8), np.ones((3, 3), np.uint8)) > 0
-                out.append((tower.colors[k], look.evidence.features[one.box][inner]))
+    _, storeys, color_nats = reading.shown()
+    visible_px = sum(np.bincount(shown[shown >= 0], minlength=STOREYS) for shown in storeys)
+    best = np.sort(color_nats, 1)
+    sure = best[:, -1] - best[:, -2] >= SURE_A_PX * np.maximum(visible_px, 1)
+    for look, shown in zip(reading.looks, storeys, strict=True):
+        for k in np.flatnonzero(sure):
+            inner = cv2.erode((shown == k).astype(np.uint8), np.ones((3, 3), np.uint8)) > 0
+            out.append((int(color_nats[k].argmax()), look.evidence.features[inner]))
     return out

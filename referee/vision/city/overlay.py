@@ -3,7 +3,8 @@
 import cv2
 import numpy as np
 
-from referee.vision.city.drawn import CityPicture, column_box, drawn
+from referee.vision.city.drawn import CityPicture, column_box
+from referee.vision.city.reading import FLOORS, CityReading
 from referee.vision.city.sight import CitySight
 from referee.vision.overlay import AMBER, BLACK, GREEN, WHITE
 
@@ -16,22 +17,18 @@ LETTERS = 0.6
 
 def overlay(sight: CitySight) -> np.ndarray:
     """The city as each picture shows it, side by side, (h, w, 3) uint8 BGR."""
-    pictures = [_one(look, sight) for look in sight.reading.looks]
+    towers = {site: tower for site, tower in sight.reading.towers.items() if sight.sites[site].colors}
+    storeys = CityReading(sight.reading.looks, sight.reading.storey, towers).shown().storeys
+    pictures = [_one(*pair, sight) for pair in zip(sight.reading.looks, storeys, strict=True)]
     return np.hstack([cv2.resize(p, (round(p.shape[1] * HEIGHT_PX / len(p)), HEIGHT_PX)) for p in pictures])
 
 
-def _one(look: CityPicture, sight: CitySight) -> np.ndarray:
+def _one(look: CityPicture, owner: np.ndarray, sight: CitySight) -> np.ndarray:
+    """The picture with the storeys that ``owner`` (h, w) numbers."""
     high, wide = look.view.image.shape[:2]
     out = cv2.resize(look.view.image, (wide * SCALE, high * SCALE), interpolation=cv2.INTER_CUBIC)
-    owner, nearest = np.full((high, wide), -1, np.int32), np.zeros((high, wide), np.float32)
-    for site, tower in sight.reading.towers.items():
-        if n := len(sight.sites[site].colors):
-            one = drawn(look, sight.reading.storey, site, tower.place, range(n, n + 1))
-            nearer = one.depth[0] > nearest[one.box]
-            nearest[one.box][nearer] = one.depth[0][nearer]
-            owner[one.box][nearer] = 100 * site + one.tags[0][nearer]
     for tag in np.unique(owner[owner >= 0]):
-        color = GREEN if sight.sites[int(tag) // 100].sure else AMBER
+        color = GREEN if sight.sites[int(tag) // FLOORS].sure else AMBER
         mask = cv2.resize((owner == tag).astype(np.uint8), None, fx=SCALE, fy=SCALE, interpolation=cv2.INTER_NEAREST)
         contours, _ = cv2.findContours(mask, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_SIMPLE)
         cv2.drawContours(out, contours, -1, color, 1, cv2.LINE_AA)

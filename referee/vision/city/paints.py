@@ -7,7 +7,7 @@ of it and add to it (``sky``) + what is left, and expectation maximisation finds
 paint. What is left has heavy tails: shadows of single lamps, a lamp's mirror image.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import cv2
@@ -18,7 +18,7 @@ from calibration.palette import LINEAR, PAINT_LIGHT, USUAL_HAZE
 from cards.pieces import PieceSet, Pose
 from referee.kernels.polygons import draw_solid
 from referee.vision.city.drawn import MOST_STOREYS, CityPicture
-from referee.vision.city.reading import CityReading
+from referee.vision.city.reading import FLOORS, CityReading
 from referee.vision.city.sky import side_lights
 from referee.vision.render.solids import FACES, solid, z_buffer
 
@@ -179,11 +179,10 @@ class Paint:
         """By how many nats it is ahead of the next; of all where there is but one colour."""
         return self.behind(int(self.nats.argsort()[-2])) if len(self.nats) > 1 else np.inf
 
-    @property
-    def loosely_ahead(self) -> float:
-        """By how many nats its colour is ahead of the next by all of its pixels; below 0 where another one is."""
-        others = np.delete(self.loose, self.color) if len(self.loose) else self.loose
-        return float(self.loose[self.color] - others.max()) if len(others) else -np.inf
+    def loosely_ahead(self, color: int) -> float:
+        """By how many nats a colour is ahead of the next by all of its pixels; below 0 where another one is."""
+        others = np.delete(self.loose, color) if len(self.loose) else self.loose
+        return float(self.loose[color] - others.max()) if len(others) else -np.inf
 
     @property
     def bare(self) -> float:
@@ -205,7 +204,9 @@ def storey_paints(stones: PieceSet, cities: Mapping[int, CityReading]) -> dict[i
     sides, rough = sides_of(cities, share), sides_of(cities, share, rims=True)
     if sides.keys:
         fit = _Fit(sides, log_light(albedo + USUAL_HAZE))
-        nats = dict(zip(sides.keys, fit.color_nats(_shares(_by_pixels(sides.keys, cities))), strict=True))
+        each_px = {city: reading.shown().color_nats for city, reading in cities.items()}
+        first = _shares(np.array([each_px[city][site * FLOORS + storey] for city, site, storey in sides.keys]))
+        nats = dict(zip(sides.keys, fit.color_nats(first), strict=True))
         pixels = dict(zip(sides.keys, np.bincount(sides.storey, sides.pixels), strict=True))
         for key, loose in zip(rough.keys, fit.loose_color_nats(rough), strict=True):
             firm = nats.get(key, np.append(loose, -np.inf))
@@ -219,16 +220,6 @@ def same_hue(stones: PieceSet) -> np.ndarray:
     hue = np.arctan2(named[:, 2], named[:, 1])
     apart = np.abs((hue[:, None] - hue + np.pi) % (2 * np.pi) - np.pi)
     return (apart < HUE_APART) & ~np.eye(len(hue), dtype=bool)
-
-
-def _by_pixels(keys: Sequence[Key], cities: Mapping[int, CityReading]) -> np.ndarray:
-    """(s, k) nats of each storey for each colour, each of its pixels taken for itself."""
-    trials = {}
-    for city, site in {key[:2] for key in keys}:
-        tower = cities[city].towers[site]
-        n = len(tower.colors)
-        trials[city, site] = cities[city].trials(site, tower.place, range(n, n + 1))[0].color_nats
-    return np.array([trials[city, site][storey] for city, site, storey in keys])
 
 
 def _shares(nats: np.ndarray) -> np.ndarray:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -18,8 +19,8 @@ from calibration.game_sheets import site_centre
 from referee.vision.city.drawn import MOST_STOREYS, CityPicture, StoreySize, TowerPose, drawn
 
 SITES = range(1, 10)
-STOREYS = (len(SITES) + 1) * MOST_STOREYS
-"""A city's storeys are numbered by site, then from below."""
+FLOORS = MOST_STOREYS + 1
+STOREYS = (len(SITES) + 1) * FLOORS
 STOREY_COST = 12.0
 """Nats against a storey before any pixel is seen."""
 PLACE_SD_MM, PLACE_SD_RAD = 2.5, math.radians(8)
@@ -33,15 +34,12 @@ SLIP_SD_MM = 1.0
 SLIP_STEPS_MM = (2.0, 1.0, 0.5)
 
 
-ON_SITE = TowerPose()
-
-
 @dataclass(frozen=True)
 class Tower:
     """A reading of one site: ``colors`` by index from below, and where it stands."""
 
     colors: tuple[int, ...] = ()
-    place: TowerPose = ON_SITE
+    place: TowerPose = field(default_factory=TowerPose)
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,9 +53,9 @@ class Trial:
     visible_px: np.ndarray
 
 
-class Others(NamedTuple):
-    """What stands about a site, by picture: inverse ``depth`` (h, w), and which of STOREYS ``storeys`` (h, w) shows, -1
-    where none does; and ``color_nats`` (STOREYS, k) of each for each colour, all pictures together."""
+class Shown(NamedTuple):
+    """What pictures show of towers: inverse ``depth`` (h, w), and ``storeys`` (h, w) by number, site * FLOORS + storey
+    from 0, -1 where none is; and ``color_nats`` (STOREYS, k) of each for each colour, all pictures together."""
 
     depth: Sequence[np.ndarray]
     storeys: Sequence[np.ndarray]
@@ -80,7 +78,7 @@ class CityReading:
 
     def behind_best(self, site: int, colors: Sequence[int]) -> float:
         """By how many nats a tower of these colours is behind what was read on the site, its place fitted anew."""
-        now, behind = self.towers[site], self.others(site)
+        now, behind = self.towers[site], self.shown(site)
         n = len(now.colors)
         best = self.trials(site, now.place, range(n, n + 1), behind)[0].score if n else 0.0
         if not colors:
@@ -90,76 +88,76 @@ class CityReading:
         lost = other.color_nats.max(1) - other.color_nats[np.arange(m), list(colors)]
         return best - (other.score - float(lost.sum()))
 
-    def others(self, site: int) -> Others:
-        """What stands on the other sites."""
-        out = [np.zeros(look.view.valid.shape, np.float32) for look in self.looks]
+    def shown(self, without: int = 0) -> Shown:
+        """What the pictures show of all towers but that on the site ``without``."""
+        depths = [np.zeros(look.view.valid.shape, np.float32) for look in self.looks]
         storeys = [np.full(look.view.valid.shape, -1) for look in self.looks]
-        for other, tower in self.towers.items():
-            n = len(tower.colors)
-            for look, depth, tags in zip(self.looks, out, storeys, strict=True):
-                if other != site and n:
+        sums = np.zeros((STOREYS, len(self.looks[0].evidence.gains)))
+        for look, depth, shown in zip(self.looks, depths, storeys, strict=True):
+            for other, tower in self.towers.items():
+                if other != without and (n := len(tower.colors)):
                     one = drawn(look, self.storey, other, tower.place, range(n, n + 1))
                     nearer = one.depth[0] > depth[one.box]
                     depth[one.box][nearer] = one.depth[0][nearer]
-                    tags[one.box][nearer] = one.tags[0][nearer] + other * MOST_STOREYS
-        shown = [tags >= 0 for tags in storeys]
-        nats = [
-            _by_storey(tags[mask], look.color_gains[mask])
-            for look, tags, mask in zip(self.looks, storeys, shown, strict=True)
-        ]
-        return Others(out, storeys, sum(nats, np.zeros((STOREYS, 1))))
+                    shown[one.box][nearer] = one.tags[0][nearer] + other * FLOORS
+            sums += _by_storey(shown[shown >= 0], look.color_gains[shown >= 0])
+        return Shown(depths, storeys, sums)
 
-    def trials(self, site: int, place: TowerPose, counts: range, behind: Others | None = None) -> list[Trial]:
+    def gained(self) -> list[np.ndarray]:
+        """By picture, (h, w) nats that pixels gain by the storeys that they show, each in the colour that fits best."""
+        _, storeys, color_nats = self.shown()
+        colors = color_nats.argmax(1)
+        return [
+            np.where(shown >= 0, np.take_along_axis(look.evidence.gains, colors[shown][None], 0)[0], 0.0)
+            for look, shown in zip(self.looks, storeys, strict=True)
+        ]
+
+    def trials(self, site: int, place: TowerPose, counts: range, behind: Shown | None = None) -> list[Trial]:
         """The site with each of these counts of storeys at that place, in the colours that fit best; and the others in
         the colours that fit what is then seen of them."""
-        behind = self.others(site) if behind is None else behind
+        behind = self.shown(site) if behind is None else behind
         kinds = len(self.looks[0].evidence.gains)
         drawings = [drawn(look, self.storey, site, place, counts) for look in self.looks]
         behind_it = [
             (depth[one.box], storeys[one.box].ravel(), look.color_gains[one.box].reshape(-1, kinds))
             for one, depth, storeys, look in zip(drawings, behind.depth, behind.storeys, self.looks, strict=True)
         ]
-        color_nats, visible_px, hidden = [], [], []
+        trials, before = [], behind.color_nats.max(1).sum()
         for i, n in enumerate(counts):
             parts = []
             for one, (depth, storeys, gains) in zip(drawings, behind_it, strict=True):
                 seen = np.flatnonzero(one.depth[i] > depth)
                 parts.append((one.tags[i].ravel()[seen], storeys[seen], gains[seen]))
             mine, theirs, gains = map(np.concatenate, zip(*parts, strict=True))
-            visible_px.append(np.bincount(mine, minlength=n).astype(float))
-            color_nats.append(_by_storey(mine, gains, n))
-            hidden.append(_by_storey(theirs, gains))
-        left = (behind.color_nats - np.array(hidden)).max(2).sum(1) - behind.color_nats.max(1).sum()
-        return [
-            Trial(
-                Tower(tuple(int(k) for k in color_nats[i].argmax(1)), place),
-                float(color_nats[i].max(1).sum() + left[i] - STOREY_COST * n - _place_cost(place, n)),
-                color_nats[i],
-                visible_px[i],
-            )
-            for i, n in enumerate(counts)
-        ]
+            nats = _by_storey(mine, gains, n)
+            left = (behind.color_nats - _by_storey(theirs, gains)).max(1).sum() - before
+            score = float(nats.max(1).sum() + left - STOREY_COST * n - _place_cost(place, n))
+            tower = Tower(tuple(int(k) for k in nats.argmax(1)), place)
+            trials.append(Trial(tower, score, nats, np.bincount(mine, minlength=n).astype(float)))
+        return trials
 
-    def placed(self, site: int, first: Trial, behind: Others) -> Trial:
+    def _better(self, site: int, best: Trial, places: Sequence[TowerPose], behind: Shown) -> Trial:
+        """The best trial or the same number of storeys at one of these places."""
+        n = len(best.tower.colors)
+        tried = [self.trials(site, place, range(n, n + 1), behind)[0] for place in places if _on_site(place)]
+        return max([best, *tried], key=lambda trial: trial.score)
+
+    def placed(self, site: int, first: Trial, behind: Shown) -> Trial:
         """The trial with its place fitted, its number of storeys kept."""
-        best, n = first, len(first.tower.colors)
+        best = first
         for mm, rad in CLIMB_STEPS:
             for _ in range(4):
                 here, p = best, best.tower.place
                 moves = [replace(p, x=p.x + a * mm, y=p.y + b * mm) for a, b in ((1, 0), (-1, 0), (0, 1), (0, -1))]
                 moves += [replace(p, yaw=p.yaw + a * rad) for a in (1, -1)]
-                for move in moves:
-                    if _on_site(move):
-                        best = max(
-                            best, self.trials(site, move, range(n, n + 1), behind)[0], key=lambda trial: trial.score
-                        )
+                best = self._better(site, best, moves, behind)
                 if best is here:
                     break
         return best
 
     def best(self, site: int, fitted: bool = True) -> Trial | None:
         """The tower that the site gains most by, None where it gains by none."""
-        behind = self.others(site)
+        behind = self.shown(site)
         place = self.towers.get(site, Tower()).place
         best = max(self.trials(site, place, range(1, MOST_STOREYS + 1), behind), key=lambda trial: trial.score)
         if fitted:
@@ -172,22 +170,16 @@ class CityReading:
         """Let each storey of each tower slip on the one below it as far as the pictures tell; the numbers of storeys
         stay. A storey drawn two millimetres off shows as many rows of its neighbour as of itself."""
         for site, tower in self.towers.items():
-            if tower.colors:
-                self.towers[site] = self._slipped(site, tower)
+            if n := len(tower.colors):
+                behind = self.shown(site)
+                best = self.trials(site, tower.place, range(n, n + 1), behind)[0]
+                for mm, k in product(SLIP_STEPS_MM, range(n)):
+                    for a, b in ((mm, 0.0), (-mm, 0.0), (0.0, mm), (0.0, -mm)):
+                        place = best.tower.place  # what is above the storey moves, or what is below
+                        moves = [place.slipped(k, a, b)] + ([place.slipped(0, a, b).slipped(k, -a, -b)] if k else [])
+                        best = self._better(site, best, moves, behind)
+                self.towers[site] = best.tower
         return self
-
-    def _slipped(self, site: int, tower: Tower) -> Tower:
-        """The tower with its storeys' slips fitted: at each storey what is above it moves, or what is below."""
-        behind, n = self.others(site), len(tower.colors)
-        best = self.trials(site, tower.place, range(n, n + 1), behind)[0]
-        for mm in SLIP_STEPS_MM:
-            for k in range(n):
-                for a, b in ((mm, 0.0), (-mm, 0.0), (0.0, mm), (0.0, -mm)):
-                    place = best.tower.place
-                    moves = [place.slipped(k, a, b)] + ([place.slipped(0, a, b).slipped(k, -a, -b)] if k else [])
-                    tried = [self.trials(site, move, range(n, n + 1), behind)[0] for move in moves if _on_site(move)]
-                    best = max([best, *tried], key=lambda trial: trial.score)
-        return best.tower
 
     def filled(self) -> CityReading:
         """Fill the sites, the surest first, and try each again until nothing changes."""

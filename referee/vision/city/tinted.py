@@ -14,8 +14,8 @@ import cv2
 import numpy as np
 
 from calibration.palette import Palette
-from referee.vision.city.drawn import CityPicture, drawn
-from referee.vision.city.reading import CityReading
+from referee.vision.city.drawn import CityPicture
+from referee.vision.city.reading import FLOORS, CityReading
 from referee.vision.city.unexplained import clear_paper, lies_flat, spot_means
 from referee.vision.image.background import LOG_ANYTHING
 from referee.vision.image.evidence import CLIP, COLOUR_TOLD_NATS
@@ -48,16 +48,11 @@ def _tinted(reading: CityReading) -> np.ndarray:
     Only what other pictures see beside all towers tells it: of a low stone they show the stone at the same spot."""
     looks, clear, means = reading.looks, clear_paper(reading), spot_means(reading)
     out = [np.zeros((0, 3), np.float32)]
-    for site, tower in reading.towers.items():
-        n = len(tower.colors)
-        if not n:
-            continue
+    storeys = reading.shown().storeys
+    for site in reading.towers:
         flat, judged_px = [], 0
-        for k, (look, depth) in enumerate(zip(looks, reading.others(site).depth, strict=True)):
-            one = drawn(look, reading.storey, site, tower.place, range(n, n + 1))
-            mine = np.zeros(look.view.valid.shape, bool)
-            mine[one.box] = one.depth[0] > depth[one.box]
-            lying, judged = lies_flat(k, mine, looks, clear, means)
+        for k, (look, shown) in enumerate(zip(looks, storeys, strict=True)):
+            lying, judged = lies_flat(k, shown // FLOORS == site, looks, clear, means)
             flat.append(look.evidence.features[lying])
             judged_px += int(judged.sum())
         if judged_px >= LYING_PX and sum(map(len, flat)) >= LYING_SHARE * judged_px:

@@ -36,8 +36,7 @@ def unexplained_masks(reading: CityReading, plain: Sequence[CityPicture] = ()) -
     ``plain`` are the looks without tinted paper, where the reading's know of it: a stone that it hides is told by the
     other pictures, and by it only what none of them sees."""
     plain = plain or reading.looks
-    standing = [_standing(look, reading) for look in reading.looks]
-    near = [_grown(mask, RIM_PX) for mask in standing]
+    near = [_grown(shown >= 0, RIM_PX) for shown in reading.shown().storeys]
     odd = [
         ((look.evidence.gains.max(0) > LABELLED) & look.view.valid | look.evidence.unknown) & ~rim
         for look, rim in zip(plain, near, strict=True)
@@ -55,24 +54,14 @@ def unexplained_masks(reading: CityReading, plain: Sequence[CityPicture] = ()) -
 def clear_paper(reading: CityReading) -> list[np.ndarray]:
     """By picture, (h, w) bool: what is seen beside all towers, so far from them that means of spots have none of it."""
     return [
-        look.view.valid & ~look.evidence.unknown & ~_grown(_standing(look, reading), RIM_PX + SPOT_PX // 2)
-        for look in reading.looks
+        look.view.valid & ~look.evidence.unknown & ~_grown(shown >= 0, RIM_PX + SPOT_PX // 2)
+        for look, shown in zip(reading.looks, reading.shown().storeys, strict=True)
     ]
 
 
 def spot_means(reading: CityReading) -> list[np.ndarray]:
     """By picture, (h, w, 3) features, each the mean of the spot around it."""
     return [cv2.blur(look.evidence.features, (SPOT_PX, SPOT_PX)) for look in reading.looks]
-
-
-def _standing(look: CityPicture, reading: CityReading) -> np.ndarray:
-    """(h, w) bool: where a tower is drawn."""
-    out = np.zeros(look.view.valid.shape, bool)
-    for site, tower in reading.towers.items():
-        if tower.colors:
-            box, mask = silhouette(look, reading, site, len(tower.colors))
-            out[box] |= mask
-    return out
 
 
 def _grown(mask: np.ndarray, px: int) -> np.ndarray:
