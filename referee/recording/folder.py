@@ -149,11 +149,6 @@ class Attempt:
         return self.meta.get("verdicts") or {}
 
     @property
-    def judged_zones(self) -> list[str] | None:
-        """The zones that were judged; those that the record names where none was; None where it names none."""
-        return sorted(self.verdicts) or self.meta.get("zones")
-
-    @property
     def players(self) -> Mapping[str, str]:
         """Zone -> player's name."""
         return self.meta.get("players") or {}
@@ -202,10 +197,6 @@ class Attempt:
         """Zone -> what was seen of its field at the press: files, the contract's ``row``, what came ``after`` and who
         the ``culprit`` is (``referee.match.stop_views``); only zones that were touched after it, or nobody knows."""
         return self.meta.get("at_press") or {}
-
-    def press_frames(self, zone: str) -> list[np.ndarray]:
-        """The zone's frames at the press, lossless, (h, w, 3) uint8 BGR each."""
-        return [read_image(self.folder / Path(n).name) for n in self.at_press[zone]["files"]]
 
     def judged_names(self) -> list[str]:
         """The files of those frames: the last that were judged, mostly ``stop.png`` and what followed it."""

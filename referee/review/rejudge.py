@@ -25,6 +25,7 @@ from referee.match.stop_views import OF_TWO, PRESS_UNSEEN, UNSEEN, combine_verdi
 from referee.match.verdict import zone_verdict
 from referee.recording import Attempt, load_attempt
 from referee.recording.errors import BadAttempt
+from referee.recording.folder import read_image
 from referee.recording.writer import pixel_hash
 from referee.review.film import observer_of
 from referee.review.options import RejudgeOptions, files_used, is_unjudged
@@ -130,7 +131,8 @@ def press_row(attempt: Attempt, zone: str, card: Card, options: RejudgeOptions, 
         return recorded
     observer = observer_of(attempt, options.palette)
     tolerances = recorded_rules(attempt, options.rules).tolerances
-    seen = observer.judge(attempt.press_frames(zone), card, [zone], tolerances).to_json("press", card.id)["zones"]
+    frames = [read_image(attempt.folder / Path(name).name) for name in at_press["files"]]  # without loss
+    seen = observer.judge(frames, card, [zone], tolerances).to_json("press", card.id)["zones"]
     said = zone_verdict(seen[zone]) if zone in seen else UNSEEN
     if at_press.get("covered"):
         said = verdict_behind_hand(said, zone_verdict(settled), at_press.get("placed", "unknown"))
@@ -163,9 +165,10 @@ def judge_attempt(attempt: Attempt, card: Card, options: RejudgeOptions) -> Mapp
 def judge_frames(attempt: Attempt, card: Card, palette: str | None = None) -> Mapping[str, dict]:
     """Today's vision on the attempt's judged frames: zone -> the contract's row."""
     observer = observer_of(attempt, palette)
-    seen = observer.judge(attempt.judged_frames(), card, attempt.judged_zones, recorded_rules(attempt, None).tolerances)
-    zones: Mapping[str, dict] = seen.to_json("stop.png", card.id)["zones"]
-    return zones
+    zones = sorted(attempt.verdicts) or attempt.meta.get("zones")  # where none was judged those that are named
+    seen = observer.judge(attempt.judged_frames(), card, zones, recorded_rules(attempt, None).tolerances)
+    rows: Mapping[str, dict] = seen.to_json("stop.png", card.id)["zones"]
+    return rows
 
 
 def stored_build(row: Mapping, piece_set: PieceSet) -> Build:

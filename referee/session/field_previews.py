@@ -6,6 +6,7 @@ and the build of the last verdict for as long as it stands untouched.
 
 import time
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from itertools import product
 from typing import Any
 
@@ -103,16 +104,11 @@ class FieldPreviews:
     def _mats_in(self, image: np.ndarray) -> Mats | None:
         at, mats = self._mats
         if time.monotonic() - at > MATS_EVERY_S:
-            mats = self._look_for_mats(image)
+            mats = None
+            with suppress(RefereeError):
+                mats = detect_mats(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY), self._session.observer.camera)
             self._mats = (time.monotonic(), mats)
         return mats
-
-    def _look_for_mats(self, image: np.ndarray) -> Mats | None:
-        try:
-            gray = cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)
-            return detect_mats(gray, self._session.observer.camera)
-        except RefereeError:
-            return None
 
 
 def _pieces(judgement: Judgement, zone: str, sight: ZoneSight) -> Read:

@@ -73,11 +73,13 @@ class HealthMonitor(Background):
         camera, box, recording = self._session.camera, self._session.box, self._session.recording
         figures = camera.status()
         lost = figures.get("lost")
+        watched = figures.get("frames") and self._session.state.phase in PHASES_IN_PLAY
+        unseen = [zone for zone in OTHER_ZONE if watched and zone not in self._session.gates()]
         free = shutil.disk_usage(self._session.data_dir).free
         return {
             "camera_lost": sentence("camera_lost", name=camera.name, fault=lost) if lost else None,
             "box_unplugged": None if box.connected else sentence("box_silent", name=box.name),
-            "mats_unseen": self._unseen_mats() if figures.get("frames") else None,
+            "mats_unseen": sentence("mats_unseen", zones=unseen) if unseen else None,
             "blind": None if self._session.judging.alive else sentence("blind"),
             "frames_dropped": self._dropping(figures),
             "disk_low": sentence("disk", n=free >> 20) if free < DISK_LOW_BYTES else None,
@@ -86,12 +88,6 @@ class HealthMonitor(Background):
             "clock_set": self._clock_set(),
             "duel_idle": self._idle(),
         }
-
-    def _unseen_mats(self) -> str | None:
-        """Mats that are not in view while a duel is played."""
-        zones = [zone for zone in OTHER_ZONE if zone not in self._session.gates()]
-        in_play = self._session.state.phase in PHASES_IN_PLAY
-        return sentence("mats_unseen", zones=zones) if zones and in_play else None
 
     def _clock_set(self) -> str | None:
         """Whether the time of day has jumped of late; durations are by another clock and stay right."""

@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
@@ -115,19 +116,15 @@ class Previews(JobQueue[Callable[[], None]]):
         if "card" in names:
             self._make_card()
         names = [n for n in names if n in ("live", "zone_A", "zone_B")]
-        frame = self._newest() if names else None
+        frame = None
+        with suppress(DeviceLost):
+            frame = self._session.camera.latest(-1, 0.0) if names else None
         if frame is None:
             return
         for name in names:
             if self._made.get(name, (None,))[0] != frame.number:
                 part = frame.image if name == "live" else self._fields.picture(name[-1], frame.image)
                 self._keep(name, frame.number, _jpeg(part))
-
-    def _newest(self) -> Frame | None:
-        try:
-            return self._session.camera.latest(-1, 0.0)
-        except DeviceLost:
-            return None
 
     def _make_card(self) -> None:
         state = self._session.state
