@@ -2,8 +2,7 @@
 
 import shutil
 import subprocess
-from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -54,15 +53,11 @@ def _own_certificate(data_dir: Path, host: str) -> tuple[tuple[Path, Path], str]
     return (path, path), fingerprint
 
 
-@contextmanager
-def kept_awake() -> Iterator[None]:
+def kept_awake() -> AbstractContextManager[object]:
     """The computer does not fall asleep while the context lasts, where systemd can hold it. However this program ends,
     its pipe ends with it, and so does ``cat``."""
-    tool = shutil.which("systemd-inhibit")
+    tool, quiet = shutil.which("systemd-inhibit"), subprocess.DEVNULL
     if tool is None:
-        yield
-        return
+        return nullcontext()
     command = [tool, "--what=idle:sleep:handle-lid-switch", "--who=referee", "--why=a table is refereed", "cat"]
-    quiet = subprocess.DEVNULL
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=quiet, stderr=quiet, start_new_session=True):
-        yield
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=quiet, stderr=quiet, start_new_session=True)

@@ -381,7 +381,7 @@ def check_next_phone(play: Play, browser, table: np.ndarray) -> None:
     play.become_camera(play.seen.camera.link)
     expect(play.phone.locator("#form")).to_have_text("JPEG")
     until(lambda: shown(play.seen, table))
-    for what, told in (("exposure", "locked"), ("focus", "this browser cannot"), ("white", "not locked")):
+    for what, told in (("exposure", "locked"), ("focus", "not possible here"), ("white", "not locked")):
         expect(play.phone.locator(f"#{what}")).to_have_text(told)
     check_what_stops_it(play)
 
