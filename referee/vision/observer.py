@@ -26,7 +26,16 @@ from cards.law import TOLERANCES, Tolerances
 from cards.pieces import PieceSet
 from cards.sentences import sentence
 from referee.match.verdict import Verdict
-from referee.vision.image.aids import believed_mats, gray_of, light_alarms, moved, occupied, shown_apart
+from referee.vision.image.aids import (
+    STILL_THERE,
+    believed_mats,
+    gray_of,
+    light_alarms,
+    moved,
+    shown_apart,
+    things_on_sheet,
+)
+from referee.vision.image.background import UNKNOWN_DENSITY, log_empty
 from referee.vision.image.evidence import Evidence, foreground, gather_evidence, paper_white
 from referee.vision.image.view import ZoneView, zone_view
 from referee.vision.measured import measured
@@ -60,12 +69,13 @@ MapFunction = Callable
 
 @dataclass(frozen=True, eq=False)
 class Empty:
-    """The empty frame in one zone's view: ``features`` (h, w, 3), the paper's white (3,) there, and where (h, w) it is
-    ``clipped`` in every channel."""
+    """The empty frame in one zone's view: ``features`` (h, w, 3), the paper's white (3,) there, where (h, w) it is
+    ``clipped`` in every channel, and where (h, w) ``things`` stand on the sheet that stand there yet."""
 
     features: np.ndarray
     white: np.ndarray
     clipped: np.ndarray
+    things: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +94,8 @@ class ZonePixels:
 
     def evidence(self, palette: Palette) -> Evidence:
         """What the pixels tell by the palette's colours."""
-        return gather_evidence(self.view, palette, self.white, self.table, self.empty.white if self.empty else None)
+        known = (self.empty.features, self.empty.white, self.empty.things) if self.empty else ()
+        return gather_evidence(self.view, palette, self.white, *known)
 
     def foreground(self, rim_px: int = 0, shadows: bool = True) -> np.ndarray:
         """Features (n, 3) of what stands on the sheet, but its rim."""
@@ -273,6 +284,9 @@ class Observer:
         if self.empty is not None and lacking:
             fault = "it was taken elsewhere, the mat has moved, or there are pieces on it; left out"
             notes.append(f"the empty frame does not fit mat {' and '.join(lacking)}: {fault}")
+        before = sorted(zone.view.zone for zone in zones if zone.empty is not None and zone.empty.things.any())
+        if before:
+            notes.append(f"something stands before mat {' and '.join(before)}, as in the empty frame: take it away")
         return (*notes, *light_alarms([(z.view, z.white, z.empty.white if z.empty else None) for z in zones]))
 
     def zones(
@@ -284,11 +298,12 @@ class Observer:
 
         def zone(pose: MatPose) -> ZonePixels:
             view = zone_view(frame, mats.camera, pose, field)
-            return ZonePixels(view, sheet_white(view, view.image), self._empty(mats, view))
+            white = sheet_white(view, view.image)
+            return ZonePixels(view, white, self._empty(mats, view, white))
 
         return list(each(zone, mats.poses.values()))
 
-    def _empty(self, mats: Mats, view: ZoneView) -> Empty | None:
+    def _empty(self, mats: Mats, view: ZoneView, now: np.ndarray) -> Empty | None:
         size = (mats.camera.height, mats.camera.width, 3)
         if self.empty is None or self.empty_mats is None or self.empty.shape != size:
             return None
@@ -297,7 +312,13 @@ class Observer:
         there = view.crop(self.empty)
         white = sheet_white(view, there)
         f = color_features(there, white)
-        return None if occupied(view, f) else Empty(f, white, clipped_pixels(there))
+        things = things_on_sheet(view, f)
+        if things.any():  # what stands there yet is no piece, but hides some; what does not was a piece
+            still = log_empty(view.features(now), f) > UNKNOWN_DENSITY
+            if still[things].mean() < STILL_THERE:
+                return None
+            things &= still
+        return Empty(f, white, clipped_pixels(there), things)
 
     def _palette_of(self, zones: Sequence[ZonePixels], shadows: bool = True) -> Palette:
         return learn_palette(self.piece_set, np.concatenate([zone.foreground(0, shadows) for zone in zones]))

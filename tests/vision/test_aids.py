@@ -67,6 +67,19 @@ def test_an_empty_frame_with_pieces_on_it_is_refused(rig, built):
 
 
 @pytest.mark.parametrize(
+    ("x_mm", "high_mm", "ruling"), [(60, 20, "match"), (15, 90, "undecided")], ids=["beside it", "before it"]
+)
+def test_what_stood_there_before_is_no_piece_and_hides_what_it_covers(rig, bare, built, x_mm, high_mm, ruling):
+    """A green cup that nobody took away, in the empty frame and the duel's."""
+    outline = ((-30, 0), (30, 0), (30, high_mm), (-30, high_mm))
+    corners = np.array([rig.pixel("A", x_mm + x, -50, z) for x, z in outline])
+    before, now = (cv2.fillConvexPoly(frame.copy(), corners, (60, 130, 40)) for frame in (bare, built))
+    judgement = Observer(rig.piece_set, rig.camera, empty=before).judge([now], CARD, ["A"])
+    assert judgement.zones["A"].ruling == ruling
+    assert judgement.notes == ("something stands before mat A, as in the empty frame: take it away",)
+
+
+@pytest.mark.parametrize(
     ("light", "said"),
     [
         ((1.3, 1.3, 1.3), "mat A is overexposed"),

@@ -33,6 +33,7 @@ LENS_OFF_SHARE = measured(
     "1.5 px of 1280 (RMS): a focal length 8 % off gives 2.2, a lens of its own up to 0.9",
 )
 SHADOWED_LIGHT = measured(0.75, "of the other mat's", "by hand: a quarter of the light is gone from one mat only")
+STILL_THERE = measured(0.5, "of a thing's pixels", "by hand: a build may hide the rest of what stood there before")
 EMPTY_TINT = measured(0.5, "log R - log G, or log B - theirs", "tinted shadows have up to 0.4, painted wood 0.6 to 3")
 
 
@@ -115,13 +116,14 @@ def moved(then: Mats, now: Mats, zone: str) -> bool:
     return float(np.median(off)) > EMPTY_MOVED_SHARE * now.camera.width
 
 
-def occupied(view: ZoneView, f: np.ndarray) -> bool:
-    """Whether a frame that should show a bare mat has coloured things on it, by its features (h, w, 3)."""
+def things_on_sheet(view: ZoneView, f: np.ndarray) -> np.ndarray:
+    """(h, w) bool: where a frame that should show a bare mat has coloured things before or on it, by its features
+    (h, w, 3); nowhere where they are too little to matter."""
     paper, marker, _ = view.regions
-    sheet = paper & ~marker & view.valid
+    sheet, things = paper & ~marker & view.valid, np.zeros(paper.shape, bool)
     red, blue = (np.abs(one - np.median(one)) for one in (f[..., 1][sheet], f[..., 2][sheet]))
-    tint = np.maximum(red, blue)
-    return bool(sheet.any()) and float((tint > EMPTY_TINT).mean()) > OCCUPIED_SHARE
+    things[sheet] = np.maximum(red, blue) > EMPTY_TINT
+    return things if sheet.any() and things[sheet].mean() > OCCUPIED_SHARE else np.zeros_like(things)
 
 
 def shown_apart(foreground: np.ndarray, view: ZoneView, piece_set: PieceSet) -> float:

@@ -201,9 +201,10 @@ def gather_evidence(
     white: np.ndarray,
     empty: np.ndarray | None = None,
     empty_white: np.ndarray | None = None,
+    things: np.ndarray | None = None,
 ) -> Evidence:
-    """The evidence of one view. ``empty``: features (h, w, 3) of the empty frame in the same view, and the sheet's
-    white (3,) in it."""
+    """The evidence of one view. ``empty``: features (h, w, 3) of the empty frame in the same view, the sheet's
+    white (3,) in it, and where (h, w) ``things`` of it stand there yet: they hide what is behind them, and no more."""
     f = view.features(white)
     # Heavy tails: a pixel far from every colour is not thereby evidence against one of them.
     painted = np.exp(palette.log_density(f))
@@ -213,12 +214,14 @@ def gather_evidence(
     plain, shared = background(view, f, palette, bare, known)
     of_piece = worn(painted, f, palette.wear, plain)
     most = of_piece.max(0)
-    unknown = unknown_mask(view, f, table, most, palette)
+    things = np.zeros(most.shape, bool) if things is None else things
+    unknown = unknown_mask(view, f, table, most, palette) & ~things
     lit_anew = relit is not None and np.abs(relit).max() >= LEAST_RELIT  # then more light is no sheen, but the room's
     shining = of_piece if lit_anew else sheened(of_piece, f, palette, plain)
     likely = shining + math.exp(LOG_ANYTHING - COLOUR_TOLD_NATS)
     gains = _gains(view, likely, plain)
     blank, foot = bleached(view, f, bare, white, relit)
+    blank, foot = blank | things, foot | things
     if blank.any():
         gains[:, blank] = 0.0
     paper, _, _ = view.regions
