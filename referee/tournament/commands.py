@@ -297,22 +297,15 @@ class Rerun(TournamentCommand):
         state, game = batch.state, _game(batch.state, self.game)
         refuse_if(game.phase == "waiting" or len(game.players) <= 1, "tour.not_played", n=self.game)
         _not_built_on(state, game)
-        for player in game.players:
-            entrant = state.entrants[player]
+        for entrant in (state.entrants[player] for player in game.players):
             refuse_if(not entrant.present, "tour.gone", player=entrant.name)
         batch.add("game_waits", game=self.game, why=self.why)
 
 
 def decide(state: Tournament, command: TournamentCommand, at: str) -> tuple[Event, ...]:
     """The events the command leads to (at least one): ``referee.core.decide`` for a tournament."""
+    refuse_if(state.phase not in command.PHASES, "tour.phase", command=type(command).__name__, phase=state.phase)
     return core.decide(_DECIDER, state, command, at)
-
-
-def _refusal(state: Tournament, command: TournamentCommand) -> str:
-    """Why that command is not possible now, whatever it says; empty when it is."""
-    if state.phase not in command.PHASES:
-        return sentence("tour.phase", command=type(command).__name__, phase=state.phase)
-    return ""
 
 
 def _free_name(taken: Sequence[str], name: str) -> str:
@@ -370,16 +363,12 @@ def _first(state: Tournament) -> tuple[list[Fixture], int]:
     games = [_new("group", players, _letters(n)) for n, players in enumerate(dealt)]
     if options.format == "printed":
         return games, 1
-    return games, 1 + (_knockout_size(state, len(dealt)) - 1).bit_length()
+    return games, 1 + (pairing.knockout_size(options.advance or 2 * len(dealt), len(ranked)) - 1).bit_length()
 
 
 def _letters(n: int) -> str:
     """A, B … Z, AA, AB …"""
     return (_letters(n // 26 - 1) if n >= 26 else "") + chr(ord("A") + n % 26)
-
-
-def _knockout_size(state: Tournament, groups: int) -> int:
-    return pairing.knockout_size(state.options.advance or 2 * groups, len(state.present))
 
 
 def _swiss(state: Tournament, ranked: Sequence[int]) -> list[Fixture]:
@@ -397,7 +386,7 @@ def _following(state: Tournament) -> tuple[list[Fixture], int]:
     if last[0].stage == "swiss":
         return _swiss(state, ranked_entrants(state)), state.rounds
     if last[0].stage == "group":
-        size = _knockout_size(state, len(last))
+        size = pairing.knockout_size(state.options.advance or 2 * len(last), len(state.present))
         group_of = {p: g.number for g in last for p in g.players}
         pairs = pairing.knockout(ranked_entrants(state)[:size], group_of)
         return [_new("knockout", pair) for pair in pairs], 1 + (size - 1).bit_length()
@@ -410,4 +399,6 @@ FOR_ORGANISERS = (Enter, Leave, SitOut, Return, Rename, OpenTable, CloseTable, P
 """What people ask for; the other commands are the director's own."""
 
 _KINDS = tuple(TournamentCommand.__subclasses__())
-_DECIDER = Decider(evolve, _refusal, dict.fromkeys(_KINDS, lambda batch, command: command.carry_out(batch)))
+_DECIDER = Decider(
+    evolve, lambda state, command: "", dict.fromkeys(_KINDS, lambda batch, command: command.carry_out(batch))
+)

@@ -44,11 +44,6 @@ def _entrant(state: Tournament, number: int, **changed: Any) -> Tournament:
     return replace(state, entrants=tuple(row))
 
 
-def _paired(state: Tournament, data: Data, event: Event) -> Tournament:
-    games = tuple(fixture_from_json(row) for row in data["games"])
-    return replace(state, games=(*state.games, *games), round=data["round"], rounds=data["rounds"])
-
-
 def _game(state: Tournament, number: int, **changed: Any) -> Tournament:
     games = [replace(g, **changed) if g.number == number else g for g in state.games]
     return replace(state, games=tuple(games))
@@ -70,7 +65,9 @@ KINDS: Mapping[str, core.Change[Tournament]] = {
     "entrant_renamed": lambda s, d, e: _entrant(s, d["player"], name=d["name"]),
     "table_opened": lambda s, d, e: replace(s, tables=(*s.tables, d["table"])),
     "table_closed": lambda s, d, e: replace(s, tables=tuple(t for t in s.tables if t != d["table"])),
-    "round_paired": _paired,
+    "round_paired": lambda s, d, e: replace(
+        s, games=(*s.games, *map(fixture_from_json, d["games"])), round=d["round"], rounds=d["rounds"]
+    ),
     "game_called": lambda s, d, e: _game(s, d["game"], table=d["table"], after=d["after"], called_at=e.at),
     "game_began": lambda s, d, e: _game(s, d["game"], match_id=d["match_id"], seated=tuple(d["seated"]), began_at=e.at),
     "game_ended": lambda s, d, e: _game(s, d["game"], result=result_from_json(d["result"]), ended_at=e.at),

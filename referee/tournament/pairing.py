@@ -1,21 +1,18 @@
 """Who meets whom next: Swiss, groups, knock-out. Pure; chance is the tournament's seed.
 
 *Swiss*: FIDE's Dutch system without its colours (Handbook C.04.3 as of 2025; C.… and D.… are its numbers). Score groups
-are paired from the best down. Who finds nobody moves down to the next group, in the end to a round off: together they
-are a bracket. Nobody meets twice (C.1) or gets a second round off or one after a walkover (C.2). A bracket's pairs are
-those that, in this order,
+are paired from the best down; who finds nobody moves down to the next one, or rests in the end. Nobody meets twice
+(C.1), nobody gets a second round off or one after a walkover (C.2). The pairs of such a bracket are those that
 
-- are the most (C.5), with the least differences in points, the largest first (C.6), and leave such as can be paired
-  with the next group (C.7);
-- let the fewest float down (meet fewer points, or rest) as in the round before, then up, then as two rounds before
-  (C.12 to C.15), then with the least differences (C.16 to C.19);
-- are the first in order: who moved down meets the first residents; the upper half of the others meets the lower half in
-  order, 11 players 1-6, 2-7 … 5-10, and 11 moves down (D.1 to D.3).
+- are the most, with the least differences in points, the largest first, and leave whom the next group can take (C.5-7);
+- let the fewest float (meet fewer points, or rest; meet more) as in the round before, then as two rounds before, then
+  with the least differences (C.12-19);
+- are the first in order: the upper half meets the lower half, 11 players 1-6, 2-7 … 5-10, and 11 moves down (D.1-3).
 
 Where what remains could then not be paired, all lower groups become one, and the bracket leaves what they need (A.9).
 Where the whole field cannot be paired so, it is one bracket in which as few as possible rest again, then meet again.
-The pairs are matchings of most worth, after S. Ólafsson, "Weighted matching in chess tournaments", J. Opl Res. Soc.
-41 (1990) 17-24; the matching is networkx's: Edmonds' blossoms as in Z. Galil, "Efficient algorithms for finding maximum
+Pairs are matchings of most worth, after S. Ólafsson, "Weighted matching in chess tournaments", J. Opl Res. Soc. 41
+(1990) 17-24; the matching is networkx's: Edmonds' blossoms as in Z. Galil, "Efficient algorithms for finding maximum
 matching in graphs", ACM Comput. Surv. 18 (1986) 23-38.
 
 *Groups* are dealt by strength in a snake, so that each has its share of the strong (the pots of most draws).
@@ -85,8 +82,7 @@ def swiss(
             pairs, moved, groups = pairs + made, left, others
         else:
             groups, closing = [residents, below], True
-    place = {p: n for n, p in enumerate(order)}
-    return tuple(sorted(pairs, key=lambda pair: place[pair[0]])), next(iter(moved), None)
+    return tuple(sorted(pairs, key=lambda pair: order.index(pair[0]))), next(iter(moved), None)
 
 
 @dataclass(frozen=True)
@@ -103,8 +99,6 @@ class _Rules:
         """Whether they can be paired, and one of an odd number rest, with nobody again."""
         nodes = [*players, *[BYE_NODE] * (len(players) % 2)]
         free = nx.Graph(pair for pair in combinations(nodes, 2) if not self.again[frozenset(pair)])
-        if len(free) == len(nodes) and all(2 * degree >= len(nodes) for _, degree in free.degree):
-            return True  # G. A. Dirac, "Some theorems on abstract graphs", 1952; a matching takes far longer
         return 2 * len(nx.max_weight_matching(free, maxcardinality=True)) == len(nodes)
 
     def bracket(self, moved: list[int], residents: list[int], lower: list[int], closing: bool) -> list[Pair]:
@@ -116,10 +110,10 @@ class _Rules:
         remaining = [p for p in residents if not any(p in pair for pair in pairs)]
         half = sum(a in remaining and b in remaining for a, b in best)
         fold = [*pairs, *zip(remaining, remaining[half : half + half], strict=False)]
-        made = [*fold, *_matched(_without(fold, worth), Counter(), closing)]
+        made = _matched(worth, Counter(), closing, fold)
         ours, most = (sum(worth.get(pair, 0) for pair in some) for some in (made, best))
         if not worth.keys() >= {*fold} or len(made) < len(best) or ours < most:
-            made = [*pairs, *_matched(_without(pairs, worth), _folded(remaining, half), closing)]
+            made = _matched(worth, _folded(remaining, half), closing, pairs)
         return [pair for pair in made if inner.issuperset(pair)]
 
     def _worth(self, inner: list[int], lower: list[int], closing: bool) -> dict[Pair, int]:
@@ -130,32 +124,23 @@ class _Rules:
         gaps = {self.points[a] - self.points[b] for a, b in combinations(inner, 2)}
         gaps |= {self.points[p] - least for p in inner}
         apart = {0: 0} | {gap: size**n for n, gap in enumerate(sorted(gaps - {0}))}
-        down, worth = {p: apart[self.points[p] - least] for p in inner}, {}
+        down, worth = Counter({p: apart[self.points[p] - least] for p in inner}), {}
         for a, b in combinations(nodes, 2):
-            again = self.again[frozenset((a, b))]
+            again, stays = self.again[frozenset((a, b))], b in down
             if again and not self.repeats:
                 continue
-            criteria = [0] * 12
-            if b in down:
-                gap = apart[self.points[a] - self.points[b]]
-                criteria = [1, down[a] + down[b] - gap, 0, 0 if closing else down[a] + down[b]]
-                criteria += self._float_criteria(a, b, gap, down)
-            elif not closing:
-                criteria[2:4] = 1, down.get(a, 0)
+            counts, sums, gap = list[int](), list[int](), apart[self.points[a] - self.points[b]] if stays else 0
+            for was in self.floats if stays else ({}, {}):
+                down_a, down_b, up_b = was.get(a) == 1, was.get(b) == 1, was.get(b) == -1 and gap > 0
+                counts += [(down_a and not gap) + down_b, -up_b]
+                sums += [down_a * (down[a] - gap) + down_b * down[b], -up_b * gap]
+            moves = down[a] + down[b]
+            criteria = (stays, stays * (moves - gap), not (stays or closing), (not closing) * moves, *counts, *sums)
             total = -again * (1 + self.again.total()) if b == BYE_NODE else -again
             for criterion in criteria:
                 total = total * size ** len(apart) + criterion
             worth[a, b] = total
         return worth
-
-    def _float_criteria(self, a: int, b: int, gap: int, down: Mapping[int, int]) -> list[int]:
-        """C.12 to C.19 of a pair: its difference counts as ``gap``, moving down would as ``down``."""
-        counts, sums = [], []
-        for was in self.floats:
-            down_a, down_b, up_b = was.get(a) == 1, was.get(b) == 1, was.get(b) == -1 and gap > 0
-            counts += [(down_a and not gap) + down_b, -up_b]
-            sums += [down_a * (down[a] - gap) + down_b * down[b], -up_b * gap]
-        return counts + sums
 
 
 def _in_order(moved: Sequence[int], residents: Sequence[int]) -> Counter[Pair]:
@@ -176,19 +161,16 @@ def _folded(group: Sequence[int], half: int) -> Counter[Pair]:
     return worth
 
 
-def _without(pairs: Sequence[Pair], worth: Mapping[Pair, int]) -> dict[Pair, int]:
-    """What is left of ``worth`` when these are paired."""
-    made = {p for pair in pairs for p in pair}
-    return {pair: value for pair, value in worth.items() if made.isdisjoint(pair)}
-
-
-def _matched(worth: Mapping[Pair, int], order: Counter[Pair], everybody: bool = True) -> list[Pair]:
+def _matched(
+    worth: Mapping[Pair, int], order: Counter[Pair], everybody: bool = True, fixed: Sequence[Pair] = ()
+) -> list[Pair]:
     """The matching of most worth, of alike ones the first in ``order``; of ``everybody``, or of those to whom that adds
-    worth. In each pair the order of ``worth``."""
-    graph, scale = nx.Graph(), 1 + order.total()
-    graph.add_weighted_edges_from((*pair, value * scale + order[pair]) for pair, value in worth.items())
+    worth. With ``fixed`` pairs. In each pair the order of ``worth``."""
+    made, graph, scale = {p for pair in fixed for p in pair}, nx.Graph(), 1 + order.total()
+    free = [(*pair, value * scale + order[pair]) for pair, value in worth.items() if made.isdisjoint(pair)]
+    graph.add_weighted_edges_from(free)
     pairs = nx.max_weight_matching(graph, maxcardinality=everybody)
-    return [(a, b) if (a, b) in worth else (b, a) for a, b in pairs]
+    return [*fixed, *((a, b) if (a, b) in worth else (b, a) for a, b in pairs)]
 
 
 def split_into_groups(order: Sequence[int], size: int) -> tuple[tuple[int, ...], ...]:

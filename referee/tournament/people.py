@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import reduce
 from typing import Any
 
 from cards.sentences import sentence
@@ -59,10 +60,7 @@ class Register:
 
 def fold(rows: Iterable[tuple[str, Event]]) -> Register:
     """The register after these events, each with whose it is."""
-    register = Register()
-    for person, event in rows:
-        register = evolve(register, person, event)
-    return register
+    return reduce(lambda register, row: evolve(register, *row), rows, Register())
 
 
 def evolve(register: Register, person: str, event: Event) -> Register:
@@ -89,10 +87,8 @@ def _changed(people: Mapping[str, Person], was: Person, event: Event) -> Person:
     if event.kind == "person_renamed":
         names = tuple(n for n in was.names if comparable_name(n) != comparable_name(data["name"]))
         return replace(person, name=data["name"], names=(*names, data["name"]))
-    if event.kind == "person_colored":
-        return replace(person, color=data["color"])
-    if event.kind == "person_pictured":
-        return replace(person, picture=data["picture"])
+    if event.kind in ("person_colored", "person_pictured"):
+        return replace(person, **data)
     if event.kind == "person_merged":
         other = people[data["other"]]
         names = tuple(n for n in other.names if comparable_name(n) not in map(comparable_name, was.names))
@@ -190,8 +186,6 @@ def careers(register: Register, matches: Iterable[FinishedMatch]) -> dict[str, C
 
 
 def _with(career: Career, meeting: Meeting) -> Career:
-    best = dict(career.best)
-    for card, seconds in meeting.seat.best.items():
-        if card not in best or seconds < best[card][0]:
-            best[card] = (seconds, meeting.match_id)
-    return Career((meeting, *career.meetings), best)
+    now = {card: (seconds, meeting.match_id) for card, seconds in meeting.seat.best.items()}
+    faster = {card: best for card, best in now.items() if card not in career.best or best[0] < career.best[card][0]}
+    return Career((meeting, *career.meetings), {**career.best, **faster})

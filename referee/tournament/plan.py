@@ -42,27 +42,12 @@ def next_calls(state: Tournament) -> tuple[tuple[Fixture, str], ...]:
     return tuple(calls)
 
 
-def duel_s(state: Tournament) -> float:
-    """Seconds a duel takes: the median over the games played here, or a guess before the first of them."""
-    durations = [
-        g.result.seconds / duels
-        for g in state.games
-        if g.result and g.result.seconds > 0 and (duels := sum(r.won for r in g.result.rows))
-    ]
-    return median(durations) if durations else DUEL_S
-
-
-def game_s(state: Tournament, game: Fixture) -> float:
-    """How long the game will take."""
-    players = max(2, len(state.sitting(game)))
-    return len(pairings(players)) * _duels_a_round(state) * duel_s(state)
-
-
-def _duels_a_round(state: Tournament) -> float:
-    """Duels of a round as they are played here, voids and extra duels with them."""
-    over = [g for g in state.games if g.result and g.result.by == "match" and len(g.seated) >= 2]
-    rounds = sum(len(pairings(len(g.seated))) for g in over)
-    return sum(row.won for g in over if g.result for row in g.result.rows) / rounds if rounds else DUELS_A_ROUND
+def game_s(state: Tournament, players: int) -> float:
+    """How long a game of so many takes: as long, pairing by pairing, as the median of those played here, voids and
+    extra duels with them; a guess before the first of them."""
+    over = [(g.result.seconds, g.seated) for g in state.games if g.result and g.result.seconds > 0 and g.seated]
+    each = [seconds / len(pairings(len(seated))) for seconds, seated in over]
+    return len(pairings(max(2, players))) * (median(each) if each else DUELS_A_ROUND * DUEL_S)
 
 
 def time_plan(state: Tournament, passed_s: Mapping[int, float]) -> tuple[Slot, ...]:
@@ -71,14 +56,16 @@ def time_plan(state: Tournament, passed_s: Mapping[int, float]) -> tuple[Slot, .
     free = {table: 0.0 for table in state.tables}
     for game in state.games:
         if game.phase in ("called", "playing") and game.table in free:
-            free[game.table] = max(0.0, game_s(state, game) - passed_s.get(game.number, 0.0)) + CHANGE_S
+            free[game.table] = (
+                max(0.0, game_s(state, len(state.sitting(game))) - passed_s.get(game.number, 0.0)) + CHANGE_S
+            )
     slots = []
     for game in state.games:
         if game.phase == "waiting" and free:
             table = min(free, key=lambda t: free[t])
-            begins = free[table]
-            slots.append(Slot(game.number, table, begins, begins + game_s(state, game)))
-            free[table] = begins + game_s(state, game) + CHANGE_S
+            begins, ends = free[table], free[table] + game_s(state, len(state.sitting(game)))
+            slots.append(Slot(game.number, table, begins, ends))
+            free[table] = ends + CHANGE_S
     return tuple(slots)
 
 
@@ -86,8 +73,9 @@ def remaining_s(state: Tournament, passed_s: Mapping[int, float]) -> float:
     """Seconds until the last game of all rounds is over, if all goes as it did so far."""
     if state.phase in ("new", "finished") or not state.tables:
         return 0.0
-    running = [game_s(state, g) - passed_s.get(g.number, 0.0) for g in state.games if g.phase in ("called", "playing")]
-    now = max([0.0, *running, *(slot.ends_s for slot in time_plan(state, passed_s))])
+    running = [g for g in state.games if g.phase in ("called", "playing")]
+    left = [game_s(state, len(state.sitting(g))) - passed_s.get(g.number, 0.0) for g in running]
+    now = max([0.0, *left, *(slot.ends_s for slot in time_plan(state, passed_s))])
     return now + sum(_round_s(state, number) for number in range(state.round + 1, state.rounds + 1))
 
 
@@ -95,6 +83,4 @@ def _round_s(state: Tournament, number: int) -> float:
     """A round that is not paired yet: as many games of two as there will be, in turns on all tables."""
     knockout = state.stage != "swiss"
     games = 1 << (state.rounds - number) if knockout else max(1, len(state.present) // 2)
-    turns = -(-games // len(state.tables))
-    one = len(pairings(2)) * _duels_a_round(state) * duel_s(state)
-    return turns * (one + CHANGE_S)
+    return -(-games // len(state.tables)) * (game_s(state, 2) + CHANGE_S)

@@ -56,9 +56,9 @@ def create_hall_app(
     app = base_app(session, pin, host, role="organisers")
     app.context_processor(lambda: {"nav_pages": PAGES, "rules": RULES, "head": views.head(director)})
     app.jinja_env.globals["known"] = lambda lang, name: name in catalogue(lang)
-    for part in (login.blueprint(session), _board(director), console_pages(director, people)):
+    pages = (_board(director), console_pages(director, people), people_pages(director, people))
+    for part in (login.blueprint(session), *pages):
         app.register_blueprint(part)
-    app.register_blueprint(people_pages(director, people))
     return app
 
 

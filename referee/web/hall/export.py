@@ -12,7 +12,6 @@ programs' extension.
 
 import json
 from dataclasses import asdict
-from typing import Any
 
 from referee.core import refuse_if
 from referee.tournament.standings import RULES, standings
@@ -24,18 +23,13 @@ NAME_COLUMNS = 33
 """So much of a name TRF16 has room for."""
 
 
-def to_dict(state: Tournament) -> dict[str, Any]:
-    """The tournament as a dictionary; why somebody left, and how strong they were held to be, is nobody's business."""
+def to_json(state: Tournament) -> str:
+    """The tournament as a text; why somebody left, and how strong they were held to be, is nobody's business."""
     told = asdict(state) | {"format": FORMAT, "version": VERSION, "phase": state.phase}
     told["entrants"] = [{"name": e.name, "joined": e.joined, "present": e.present} for e in state.entrants]
     told["options"]["seed"] = str(state.options.seed) if state.phase == "finished" else None
-    tie_rules = RULES[state.options.format]
-    return told | {"tie_rules": tie_rules, "standings": [asdict(row) for row in standings(state)]}
-
-
-def to_json(state: Tournament) -> str:
-    """The tournament as a text."""
-    return json.dumps(to_dict(state), indent=1, ensure_ascii=False) + "\n"
+    told |= {"tie_rules": RULES[state.options.format], "standings": [asdict(row) for row in standings(state)]}
+    return json.dumps(told, indent=1, ensure_ascii=False) + "\n"
 
 
 def to_trf(state: Tournament) -> str:

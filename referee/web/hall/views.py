@@ -56,9 +56,8 @@ def calls(director: Director) -> dict[str, tuple[Call, ...]]:
 
 def _with_scores(director: Director, called: Call) -> Call:
     table = director.table(called.table)
-    if called.phase != "playing" or table is None or not table.match.match_id:
-        return called
-    return replace(called, scores=table.match.public_scores)
+    playing = called.phase == "playing" and table is not None and table.match.match_id
+    return replace(called, scores=table.match.public_scores) if table and playing else called
 
 
 def head(director: Director) -> dict[str, Any]:
