@@ -4,14 +4,14 @@
   const JPEG = 0, H264 = 1, KEY = 1, CAPTURED = 2, HEAD = 32;
   const WANTED = { facingMode: { ideal: "environment" }, width: { ideal: 1280 }, height: { ideal: 720 }, frameRate: { ideal: 30 } };
   const CODECS = ["avc1.640028", "avc1.42E01F"], BITRATE = 6e6, KEY_EVERY_MS = 2000;
-  const QUEUED = 3, POST_MS = 1000, PAUSE_MS = 100, CLOCK_MS = 500, SETTLE_MS = 1500, OLD_MS = 1000, BOUND_MS = 50, MOST_FAILURES = 3;
+  const QUEUED = 3, POST_MS = 1000, PAUSE_MS = 100, CLOCK_MS = 500, SETTLE_MS = 1500, OLD_MS = 1000, BOUND_MS = 50, MOST_FAILURES = 3, MOST_STRAYS = 10, SAME_S = 0.001;
   const LOCKS = { exposure: ["exposureMode", "exposureTime", "iso"], focus: ["focusMode", "focusDistance"], white: ["whiteBalanceMode", "colorTemperature"] };
   const STATES = ["gone", "taken", "denied", "ended", "muted", "hidden", "cut", "turned", "late", "live"]; // the first that is true is said
 
   const by = (id) => document.getElementById(id), video = by("video");
   const wait = (ms) => new Promise((done) => setTimeout(done, ms));
   const is = { live: false };
-  let track, lock, run, seq, fresh, busy, lastKey, encoder, failures = 0, clocking = false;
+  let track, lock, run, seq, fresh, busy, lastKey, encoder, failures = 0, strays = 0, clocking = false;
   let queue = [], sent = [];
 
   const show = () => {
@@ -102,15 +102,13 @@
     }
     return null;
   }
-  function encode(picture) {
-    const { made, pictures } = encoder, timestamp = Math.round(picture.captured * 1000), now = performance.now();
+  function encode(picture, frame) {
+    const { made, pictures } = encoder, now = performance.now();
     if (made.encodeQueueSize > 2) return;
     const keyFrame = fresh || now - lastKey > KEY_EVERY_MS;
     if (keyFrame) [fresh, lastKey] = [false, now];
-    const frame = new VideoFrame(video, { timestamp });
-    pictures.set(timestamp, picture);
+    pictures.set(frame.timestamp, picture);
     made.encode(frame, { keyFrame });
-    frame.close();
   }
   const canvas = document.createElement("canvas");
   async function compress({ number, captured, flags }) {
@@ -131,9 +129,14 @@
         fresh = true;
         return;
       }
-      const stamped = meta.captureTime <= at && meta.captureTime > at - OLD_MS;
+      // The <video> may show the next picture already; then the time is not of what would be sent.
+      const frame = "VideoFrame" in window ? new VideoFrame(video) : null;
+      const same = frame !== null && Math.abs(frame.timestamp / 1e6 - meta.mediaTime) < SAME_S;
+      strays = same ? 0 : strays + 1;
+      const stamped = same && meta.captureTime <= at && meta.captureTime > at - OLD_MS;
       const one = { number: meta.presentedFrames, captured: stamped ? meta.captureTime : Math.min(now, at), flags: stamped ? CAPTURED : 0 };
-      await (encoder ? encode(one) : compress(one));
+      if (same || strays > MOST_STRAYS) await (encoder ? encode(one, frame) : compress(one));
+      frame?.close();
     } finally { picture.busy = false; }
   }
 
