@@ -33,6 +33,8 @@ SURE_RIGHT_MM, SURE_WRONG_MM = 8.0, 20.0
 PLAIN_MM = 9.0
 TILT_DEG = 2.0
 FIELD_MM = (95.0, 50.0)
+BAND_MM = 140.0
+"""Half the width of an organ card's field: no loose piece may lie in it."""
 TRIES = 60
 
 Pieces = tuple[Piece, ...]
@@ -332,12 +334,14 @@ def _spot(pieces: PieceSet, laid: Pieces, rng: Random) -> tuple[float, float] | 
     return rng.uniform(*room[0]) * rng.random(), y
 
 
-def scatter(pieces: PieceSet, keys: list[tuple[str, str]], rng: Random, *, near_line: float = 0.12) -> Pieces:
-    """Pieces lying about outside the field, apart from one another, in the mat's frame."""
+def scatter(
+    pieces: PieceSet, keys: list[tuple[str, str]], rng: Random, *, near_line: float = 0.12, wide: float = FIELD_MM[0]
+) -> Pieces:
+    """Pieces lying about outside a field so ``wide`` mm to either side, apart from one another, in the mat's frame."""
     found: list[Piece] = []
     for shape, color in keys:
         for _ in range(TRIES * 4):
-            piece = _dropped(pieces, shape, color, rng, rng.random() < near_line)
+            piece = _dropped(pieces, shape, color, rng, rng.random() < near_line, wide)
             if all(
                 math.hypot(piece.x - p.x, piece.y - p.y) > _radius(pieces, piece) + _radius(pieces, p) + 2
                 for p in found
@@ -347,12 +351,12 @@ def scatter(pieces: PieceSet, keys: list[tuple[str, str]], rng: Random, *, near_
     return tuple(found)
 
 
-def _dropped(pieces: PieceSet, shape: str, color: str, rng: Random, on_line: bool) -> Piece:
+def _dropped(pieces: PieceSet, shape: str, color: str, rng: Random, on_line: bool, wide: float) -> Piece:
     poses = [p for p in pieces.shapes[shape].poses() if _lies(pieces, shape, p)]
     pose = rng.choice(poses)
-    beyond = FIELD_MM[0] + reach(pieces, shape, pose)
+    beyond = wide + reach(pieces, shape, pose)
     if on_line:
-        x, y = rng.choice((-1, 1)) * rng.uniform(FIELD_MM[0] + 9, beyond), rng.uniform(-35, 35)
+        x, y = rng.choice((-1, 1)) * rng.uniform(wide + 9, beyond), rng.uniform(-35, 35)
     elif rng.random() < 0.5:
         x, y = rng.choice((-1, 1)) * rng.uniform(beyond + 3, max(beyond + 12, 158)), rng.uniform(-130, 70)
     else:
@@ -433,7 +437,8 @@ def make_stand(card: Card, pieces: PieceSet, rng: Random, right: bool) -> Stand:
         except BadCard as error:
             fault = error
             continue
-        return Stand(expected, why, laid, scatter(pieces, spares(pieces, laid), rng))
+        wide = BAND_MM if isinstance(card, OrganCard) else FIELD_MM[0]
+        return Stand(expected, why, laid, scatter(pieces, spares(pieces, laid), rng, wide=wide))
     raise fault or BadCard(f"card {card.id}: nothing to build")
 
 
