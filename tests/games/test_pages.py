@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,9 +14,11 @@ sys.path.insert(0, str(Path(__file__).parent))
 from recount import panel_sums
 
 from referee.devices.ports import SystemClock
+from referee.errors import IllegalCommand
 from referee.games.catalogue import GAMES
 from referee.games.city_towers.rules import PickStones
 from referee.games.match import UndoMove
+from referee.games.quarters_and_currencies.rules import ReadHand, ReadIn
 from referee.games.tower_bets.rules import STYLES, PlayCard, ReadPile
 from referee.journal.journal import Journal
 from referee.session.game_table import GameTable
@@ -108,6 +111,43 @@ def test_a_seat_plays_from_its_own_page_and_from_no_other(journal, tmp_path):
     assert status == 409 and "The game has moved on" in html
     assert pages.post(ann, ann, version=pages.table.version, choice=0)[0] == 409
     assert len(pages.table.match.played) == 1
+
+
+def test_the_console_taps_for_real_cards_what_lies_open_and_never_a_dealt_hand(journal, tmp_path):
+    """Hands are unknown on the console, also those that a scorer has read in."""
+    assert '<select name="choice"' not in Pages(journal, tmp_path, "tower_bets").get("/referee")[1]
+    pages = Pages(journal, tmp_path, "quarters_and_currencies", "scorer")
+    for seat, hand in enumerate((("a9", "b8", "a7"), ("c9", "d8", "c7"))):
+        assert '<select name="choice"' not in pages.get("/referee")[1], "a hand is read in secretly"
+        pages.table.command(ReadHand(seat, hand))
+    while pages.table.match.state.phase.startswith("reading"):
+        match = pages.table.match
+        tries = map(partial(ReadIn, 0), sorted(match.game.deck(match.state)))
+        pages.table.command(next(command for command in tries if legal(match, command)))
+    version, html = pages.table.version, pages.get("/referee")[1]
+    offered = re.findall(r'<option value="\d+" data-ids="do=(\w+)', html)
+    assert set(offered) == {"TakeMoney"} and "a9" not in html and '<select name="choice"' not in pages.get("/")[1]
+    assert pages.post("/referee/do", "/referee", version=version - 1, choice=0)[0] == 409
+    assert pages.post("/referee/do", "/referee", version=version, choice=len(offered))[0] == 409
+    assert pages.post("/referee/do", "/referee", version=version, choice=0)[0] == 303
+    assert pages.table.match.played[-1].command["command"] == "TakeMoney"
+
+
+def legal(match, command):
+    """Whether the rules take the command."""
+    try:
+        return match.game.decide(match.state, command)
+    except IllegalCommand:
+        return None
+
+
+def test_the_console_says_why_a_tap_is_refused_without_looking_into_hands(journal, tmp_path):
+    pages = Pages(journal, tmp_path, "city_towers", "scorer")
+    for seat in (0, 1):
+        assert '<select name="choice"' not in pages.get("/referee")[1], "picking is secret"
+        pages.table.command(PickStones(seat, (1, 1, 1, 2, 2, 3)))
+    assert pages.get("/referee/do/why?choice=0&stone=4")[1] == "Ann has no stone of height 4 left in this round"
+    assert pages.get("/referee/do/why?choice=0")[1] == pages.get("/referee/do/why?choice=9999")[1] == ""
 
 
 def test_bets_by_click(journal, tmp_path):

@@ -66,3 +66,15 @@ def test_stones_being_picked_stay_picked_when_another_is_quicker_and_too_many_ar
         with ann.expect_navigation():
             ann.locator("form.taps .primary").tap()
         assert table.match.played[-1].command["stones"] == [1, 1, 1, 1, 1, 2]
+
+
+def test_moves_with_real_cards_are_tapped_on_the_console(windows, tmp_path):
+    with served("city_towers", tmp_path, ("Ann", "Ben"), mode="scorer") as (table, url, _):
+        (console,) = phones(windows, [f"{url}/referee"])
+        for seat in (0, 1):
+            table.command(PickStones(seat, (1, 1, 1, 2, 2, 3)))
+        console.locator("form.taps").wait_for()
+        for moves in range(3, 6):
+            console.locator(f'#game[data-version="{table.version}"]').wait_for()
+            tap_a_move(console, random.Random(moves))
+            assert len(table.match.played) == moves

@@ -12,7 +12,6 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from cards.sentences import sentence
 from referee.core import Data, EventBatch, refuse_if
 from referee.errors import IllegalCommand
 from referee.games import core
@@ -89,7 +88,7 @@ class BuildStorey(PlayingCommand):
 
     def carry_out(self, batch: EventBatch[Nine]) -> None:
         values, cards = pair_values(self.first, self.second), [self.first, self.second]
-        _has(batch.state, self.seat, *cards)
+        batch.state.hands_without(self.seat, cards)
         _raise(batch, self.seat, cards, values, cards)
 
 
@@ -104,17 +103,15 @@ class StealStorey(PlayingCommand):
         state = batch.state
         _other(state, self.seat, self.victim)
         refuse_if(self.card not in NUMBERS, "game.steal_joker")
-        _has(state, self.seat, self.card)
+        state.hands_without(self.seat, [self.card])
         top = _top(state, self.victim)
         refuse_if(top.dog, "game.guarded", player=state.name(self.victim))
         refuse_if(self.steal not in top.cards, "game.not_on_top", card=self.steal, player=state.name(self.victim))
         at = top.cards.index(self.steal)
-        if int(self.card) + top.values[at] != SUM:
-            raise IllegalCommand(
-                sentence("game.not_nine", a=int(self.card), b=top.values[at], total=int(self.card) + top.values[at])
-            )
+        a, b = int(self.card), top.values[at]
+        refuse_if(a + b != SUM, "game.not_nine", a=a, b=b, total=a + b)
         batch.add("top_gone", victim=self.victim, discarded=[top.cards[1 - at]])
-        _raise(batch, self.seat, [self.card, self.steal], (int(self.card), top.values[at]), [self.card])
+        _raise(batch, self.seat, [self.card, self.steal], (a, b), [self.card])
 
 
 class SetDog(PlayingCommand):
@@ -123,7 +120,7 @@ class SetDog(PlayingCommand):
     storey: int
 
     def carry_out(self, batch: EventBatch[Nine]) -> None:
-        _has(batch.state, self.seat, "dog")
+        batch.state.hands_without(self.seat, ["dog"])
         refuse_if(_storey(batch.state, self.seat, self.storey).dog, "game.dog_there")
         batch.add("dog_set", owner=self.seat, storey=self.storey)
 
@@ -135,7 +132,7 @@ class LureDog(PlayingCommand):
     storey: int
 
     def carry_out(self, batch: EventBatch[Nine]) -> None:
-        _has(batch.state, self.seat, "bone")
+        batch.state.hands_without(self.seat, ["bone"])
         refuse_if(not _storey(batch.state, self.victim, self.storey).dog, "game.no_dog")
         batch.add("dog_lured", seat=self.seat, owner=self.victim, storey=self.storey)
 
@@ -150,7 +147,7 @@ class Destroy(PlayingCommand):
         state = batch.state
         refuse_if(self.tool not in TOOLS, "game.no_tool", card=self.tool)
         _other(state, self.seat, self.victim)
-        _has(state, self.seat, self.tool)
+        state.hands_without(self.seat, [self.tool])
         top = _top(state, self.victim)
         refuse_if(top.dog and self.tool == "hammer", "game.guarded_hammer", player=state.name(self.victim))
         batch.add("used", seat=self.seat, card=self.tool)
@@ -164,7 +161,7 @@ class PlayThief(PlayingCommand):
 
     def carry_out(self, batch: EventBatch[Nine]) -> None:
         _other(batch.state, self.seat, self.victim)
-        _has(batch.state, self.seat, "thief")
+        batch.state.hands_without(self.seat, ["thief"])
         refuse_if(not batch.state.hands[self.victim], "game.empty_hand", player=batch.state.name(self.victim))
         batch.add("used", seat=self.seat, card="thief")
         _rob(batch, self.seat, self.victim)
@@ -174,7 +171,7 @@ class PlaySuperThief(PlayingCommand):
     """One unseen card of every other hand."""
 
     def carry_out(self, batch: EventBatch[Nine]) -> None:
-        _has(batch.state, self.seat, "superthief")
+        batch.state.hands_without(self.seat, ["superthief"])
         victims = [seat for seat in batch.state.in_order(self.seat)[1:] if batch.state.hands[seat]]
         refuse_if(not victims, "game.empty_hands")
         batch.add("used", seat=self.seat, card="superthief")
@@ -189,7 +186,7 @@ class ServeMilkshake(PlayingCommand):
 
     def carry_out(self, batch: EventBatch[Nine]) -> None:
         _other(batch.state, self.seat, self.victim)
-        _has(batch.state, self.seat, "milkshake")
+        batch.state.hands_without(self.seat, ["milkshake"])
         refuse_if(batch.state.milkshakes[self.victim], "game.milkshake_there", player=batch.state.name(self.victim))
         batch.add("milkshake_served", seat=self.seat, victim=self.victim)
 
@@ -198,7 +195,7 @@ class ParkTruck(PlayingCommand):
     """The donut truck: everybody else skips a turn."""
 
     def carry_out(self, batch: EventBatch[Nine]) -> None:
-        _has(batch.state, self.seat, "truck")
+        batch.state.hands_without(self.seat, ["truck"])
         batch.add("truck_parked", seat=self.seat)
 
 
@@ -265,23 +262,8 @@ def _stolen(state: Nine, data: Data) -> Nine:
     return replace(state, hands=hands, shuffles=state.shuffles + 1)
 
 
-def _served(state: Nine, data: Data) -> Nine:
-    state = _spent(state, data["seat"], "milkshake")
-    return replace(state, milkshakes=with_item(state.milkshakes, data["victim"], True))
-
-
-def _drunk(state: Nine, data: Data) -> Nine:
-    state = replace(state, milkshakes=with_item(state.milkshakes, data["seat"], False), acted=True)
-    return _discarded(state, "milkshake")
-
-
-def _drawn(state: Nine, data: Data) -> Nine:
-    return replace(state, hands=state.hands_with(data["seat"], data["card"]), draw=state.draw[1:], acted=True)
-
-
-def _turn_begun(state: Nine, data: Data) -> Nine:
-    idle = 0 if state.acted else state.idle + 1
-    return replace(state, turn=data["seat"], phase=data["phase"], idle=idle, acted=False)
+def _milkshake(state: Nine, seat: int, there: bool) -> Nine:
+    return replace(state, milkshakes=with_item(state.milkshakes, seat, there), acted=True)
 
 
 CHANGES: Mapping[str, Callable[[Nine, Data], Nine]] = {
@@ -291,13 +273,15 @@ CHANGES: Mapping[str, Callable[[Nine, Data], Nine]] = {
     "dog_lured": lambda s, d: _discarded(_dog(_spent(s, d["seat"], "bone"), d, False), "bone", "dog"),
     "used": lambda s, d: _discarded(_spent(s, d["seat"], d["card"]), d["card"]),
     "stolen": _stolen,
-    "milkshake_served": _served,
-    "milkshake_drunk": _drunk,
+    "milkshake_served": lambda s, d: _milkshake(_spent(s, d["seat"], "milkshake"), d["victim"], True),
+    "milkshake_drunk": lambda s, d: _discarded(_milkshake(s, d["seat"], False), "milkshake"),
     "truck_parked": lambda s, d: replace(_spent(s, d["seat"], "truck"), again=True),
     "truck_left": lambda s, d: _discarded(replace(s, again=False), "truck"),
-    "card_drawn": _drawn,
+    "card_drawn": lambda s, d: replace(s, hands=s.hands_with(d["seat"], d["card"]), draw=s.draw[1:], acted=True),
     "reshuffled": lambda s, d: replace(s, draw=tuple(d["draw"]), discard=(), shuffles=s.shuffles + 1),
-    "turn_begun": _turn_begun,
+    "turn_begun": lambda s, d: replace(
+        s, turn=d["seat"], phase=d["phase"], idle=0 if s.acted else s.idle + 1, acted=False
+    ),
 }
 
 
@@ -329,12 +313,9 @@ def begin(setup: Setup) -> dict[str, Any]:
     """The deal: five cards each, and the youngest's first draw."""
     cards = [card for card, count in CARDS.items() for _ in range(count)]
     cards = [UNKNOWN] * len(cards) if setup.mode == "scorer" else core.shuffled(cards, setup.seed, 0)
-    count = len(setup.players)
-    hands = [cards[n * DEALT_CARDS : (n + 1) * DEALT_CARDS] for n in range(count)]
-    return {
-        "hands": [hands[0] + cards[count * DEALT_CARDS : count * DEALT_CARDS + 1], *hands[1:]],
-        "draw": cards[count * DEALT_CARDS + 1 :],
-    }
+    dealt = len(setup.players) * DEALT_CARDS
+    hands = [cards[n : n + DEALT_CARDS] for n in range(0, dealt, DEALT_CARDS)]
+    return {"hands": [[*hands[0], cards[dealt]], *hands[1:]], "draw": cards[dealt + 1 :]}
 
 
 def pair_values(first: str, second: str) -> tuple[int, int]:
@@ -348,10 +329,6 @@ def pair_values(first: str, second: str) -> tuple[int, int]:
     b = SUM - a if second == "joker" else int(second)
     refuse_if(a + b != SUM, "game.not_nine", a=a, b=b, total=a + b)
     return a, b
-
-
-def _has(state: Nine, seat: int, *cards: str) -> None:
-    state.hands_without(seat, cards)
 
 
 def _other(state: Nine, seat: int, victim: int) -> None:

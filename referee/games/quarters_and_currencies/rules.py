@@ -231,11 +231,6 @@ def _bought(state: Quarters, data: Data) -> Quarters:
     )
 
 
-def _building_laid(state: Quarters, data: Data) -> Quarters:
-    yard = with_item(state.yard, data["place"] - 1, data["card"])
-    return replace(state, yard=yard, buildings=state.buildings[1:], phase="acting")
-
-
 def _gift_laid(state: Quarters, data: Data) -> Quarters:
     last = len(state.owned) - 1
     owned = with_item(state.owned, last, (*state.owned[last], data["card"]))
@@ -255,23 +250,20 @@ def _left_over(state: Quarters, data: Data) -> Quarters:
     return replace(state, owned=owned, yard=with_item(state.yard, place, ""))
 
 
-def _hand_read(state: Quarters, data: Data) -> Quarters:
-    hands = with_item(state.hands, data["seat"], tuple(data["cards"]))
-    return replace(state, hands=hands, money=state.money[len(data["cards"]) :])
-
-
 CHANGES: Mapping[str, Callable[[Quarters, Data], Quarters]] = {
     "money_taken": _taken,
     "bought": _bought,
     "nothing_possible": lambda s, d: s,
-    "building_laid": _building_laid,
+    "building_laid": lambda s, d: replace(
+        s, yard=with_item(s.yard, d["place"] - 1, d["card"]), buildings=s.buildings[1:], phase="acting"
+    ),
     "gift_laid": _gift_laid,
     "money_laid": lambda s, d: replace(s, market=(*s.market, d["card"]), money=s.money[1:], phase="acting"),
     "reshuffled": lambda s, d: replace(s, money=tuple(d["money"]), spent=(), shuffles=s.shuffles + 1),
     "scored": _scored,
     "turn_passed": lambda s, d: replace(s, turn=d["seat"], actions=0, opening=False),
     "left_over": _left_over,
-    "hand_read": _hand_read,
+    "hand_read": lambda s, d: replace(s, hands=s.hands_with(d["seat"], *d["cards"]), money=s.money[len(d["cards"]) :]),
     "first_known": lambda s, d: replace(s, turn=d["seat"], gifts=d["gifts"], phase="acting"),
     "waits_for": lambda s, d: replace(s, phase=f"reading_{d['what']}"),
 }

@@ -1,9 +1,10 @@
 """``create_game_app(table)``: the pages of one game. The board is open to all, a seat's page to who has its link,
 the console to the referee (``referee.web.security``). The console shows what the board shows: a seat's secrets stand on
-its own page alone, also for the referee, who has the links."""
+its own page alone, also for the referee, who has the links. Of real cards it lets moves be tapped by what lies open."""
 
 import hashlib
 import hmac
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,8 @@ from flask.typing import ResponseReturnValue
 from cards.sentences import say, sentence, word
 from referee.devices.ports import Clock
 from referee.errors import IllegalCommand, RefereeError
-from referee.games.match import Correct, UndoMove
+from referee.games.core import GameCommand, Table
+from referee.games.match import Correct, Match, UndoMove
 from referee.session.game_camera import TableCamera, TableReading
 from referee.session.game_table import GameTable
 from referee.vision.image.files import picture_of
@@ -74,7 +76,42 @@ def _words() -> dict[str, Any]:
 def _shown(table: GameTable, seat: int | None) -> dict[str, Any]:
     """What a page shows: the seat's view, of its log the last commands."""
     view = table.match.view(seat)
-    return {"view": view, "log": view["log"][: -COMMANDS_SHOWN - 1 : -1], "seat": seat, "version": table.version}
+    shown = {"view": view, "log": view["log"][: -COMMANDS_SHOWN - 1 : -1], "seat": seat, "version": table.version}
+    return shown | {"legal": [move.to_json() for move in _moves(table.match, seat)[1]]}
+
+
+def _moves(match: Match, seat: int | None) -> tuple[Table, tuple[GameCommand, ...]]:
+    """What that seat may tap, and in which state; on the console (None) of real cards: what may be the turn's move by
+    what lies open. Dealt hands are hidden there, so no move is offered, nor one chosen in secret."""
+    if seat is not None:
+        return match.state, match.legal(seat)
+    state = replace(match.state, hands=tuple(map(tuple, match.view(None)["hands"])))
+    moves = match.game.legal(state, state.turn) if state.mode == "scorer" and not match.over else ()
+    return state, tuple(move for move in moves if move.IN_TURN)
+
+
+def _chosen(table: GameTable, seat: int | None) -> GameCommand | None:
+    """The move that was tapped; None where the table has moved on."""
+    form, legal = flask.request.form, _moves(table.match, seat)[1]
+    choice = form.get("choice", "")
+    there = form.get("version") == str(table.version) and choice.isdecimal() and int(choice) < len(legal)
+    return legal[int(choice)] if there else None
+
+
+def _why_not(match: Match, seat: int | None) -> str:
+    """Why the legal move ``choice`` with these fields instead would be refused; blank when it would not."""
+    given, (state, legal) = flask.request.args, _moves(match, seat)
+    choice = given.get("choice", type=int)
+    if choice is None or not 0 <= choice < len(legal):
+        return ""
+    row = legal[choice].to_json()
+    for name in given.keys() & row.keys() - {"command", "seat"}:  # nobody asks as somebody else
+        row[name] = given.getlist(name) if isinstance(row[name], list) else given[name]
+    try:
+        match.game.decide(state, match.game.command(row))
+    except IllegalCommand as error:
+        return say(flask.g.lang, error.wording)
+    return ""
 
 
 def _board(table: GameTable) -> flask.Blueprint:
@@ -83,7 +120,7 @@ def _board(table: GameTable) -> flask.Blueprint:
     @pages.get("/")
     @public
     def board() -> str:
-        return flask.render_template("game_board.html", **_shown(table, None))
+        return flask.render_template("game_board.html", **_shown(table, None) | {"legal": ()})
 
     @pages.get("/version")
     @public
@@ -99,7 +136,8 @@ def _console(table: GameTable, links: list[str], camera: TableCamera | None) -> 
     def page(fault: str = "", look: TableReading | None = None) -> tuple[str, int]:
         match = table.match
         values = _shown(table, None) | {"fault": fault, "links": links, "camera": camera is not None}
-        values |= {"look": look and shown_look(look, flask.g.lang)}
+        values |= {"look": look and shown_look(look, flask.g.lang), "address": "/referee/do"}
+        values |= {"seat": match.state.turn} if values["legal"] else {}
         values |= {"forms": {kind.NAME: form_of(kind) for kind in match.game.commands}}
         values["local"] = spectators_address() is None
         values["opened"] = next((kind.NAME for kind in match.game.commands if match.state.phase in kind.PHASES), "")
@@ -124,12 +162,16 @@ def _console(table: GameTable, links: list[str], camera: TableCamera | None) -> 
     @pages.post("/referee/do")
     def do() -> ResponseReturnValue:
         form = flask.request.form
-        if form.get("version", str(table.version)) != str(table.version):
+        command = _chosen(table, None) if "choice" in form else read_form(table.match.game, form)
+        if command is None or form.get("version", str(table.version)) != str(table.version):
             return page(translate(flask.g.lang, "game.page.moved_on"))
-        command = read_form(table.match.game, form)
         number, who, why = form.get("number", ""), form.get("who", ""), form.get("why", "")
         table.command(Correct(int(number), command, who, why) if number.isdecimal() else command, who)
         return flask.redirect("/referee", 303)
+
+    @pages.get("/referee/do/why")
+    def why() -> str:
+        return _why_not(table.match, None)
 
     @pages.post("/referee/undo")
     def undo() -> ResponseReturnValue:
@@ -163,8 +205,7 @@ def _seats(table: GameTable, links: list[str]) -> flask.Blueprint:
 
     def page(link: str, fault: str = "") -> tuple[str, int]:
         seat = seat_of(link)
-        legal = [command.to_json() for command in table.match.legal(seat)]
-        values = _shown(table, seat) | {"fault": fault, "link": link, "legal": legal}
+        values = _shown(table, seat) | {"fault": fault, "address": f"/seat/{link}"}
         return flask.render_template("game_seat.html", **values), 409 if fault else 200
 
     @pages.get("/seat/<link>")
@@ -175,12 +216,11 @@ def _seats(table: GameTable, links: list[str]) -> flask.Blueprint:
     @pages.post("/seat/<link>")
     @public
     def do(link: str) -> ResponseReturnValue:
-        number, form, choice = seat_of(link), flask.request.form, flask.request.form.get("choice", "")
-        legal = table.match.legal(number)
-        if form.get("version") != str(table.version) or not choice.isdecimal() or int(choice) >= len(legal):
+        number, command = seat_of(link), _chosen(table, seat_of(link))
+        if command is None:
             return page(link, translate(flask.g.lang, "game.page.moved_on"))
         try:
-            table.command(legal[int(choice)], table.match.state.name(number))
+            table.command(command, table.match.state.name(number))
         except IllegalCommand as error:
             return page(link, say(flask.g.lang, error.wording))
         return flask.redirect(f"/seat/{link}", 303)
@@ -188,18 +228,6 @@ def _seats(table: GameTable, links: list[str]) -> flask.Blueprint:
     @pages.get("/seat/<link>/why")
     @public
     def why(link: str) -> str:
-        """Why the legal move ``choice`` with these fields instead would be refused; blank when it would not."""
-        given, legal = flask.request.args, table.match.legal(seat_of(link))
-        choice = given.get("choice", type=int)
-        if choice is None or not 0 <= choice < len(legal):
-            return ""
-        row = legal[choice].to_json()
-        for name in given.keys() & row.keys() - {"command", "seat"}:  # nobody asks as somebody else
-            row[name] = given.getlist(name) if isinstance(row[name], list) else given[name]
-        try:
-            table.match.game.decide(table.match.state, table.match.game.command(row))
-        except IllegalCommand as error:
-            return say(flask.g.lang, error.wording)
-        return ""
+        return _why_not(table.match, seat_of(link))
 
     return pages

@@ -35,7 +35,7 @@
       const news = await (await fetch("/version")).json();
       stale.hidden = true;
       if (String(news.version) !== game.dataset.version) {
-        const path = location.pathname.startsWith("/referee") ? "/" : location.pathname;
+        const path = location.pathname.startsWith("/referee") ? "/referee" : location.pathname; // not the page of a camera's look
         const page = new DOMParser().parseFromString(await (await fetch(path)).text(), "text/html");
         const fresh = page.getElementById("game");
         if (fresh) draw(game, fresh);
