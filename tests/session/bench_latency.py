@@ -43,8 +43,8 @@ from referee.vision.live.fouls import FoulWatch
 from referee.vision.live.gate_history import STOPPED, GateHistory
 
 MEDIAN_S, P95_S = 1.0, 1.8
-BEFORE_S, UNTIL_S = 2.5, 9.0
-"""So long before the Stop pictures are looked at, and after it at most."""
+BEFORE_S, UNTIL_S, SLOW_FPS = 2.5, 9.0, 10.0
+"""So long before the Stop and after it every picture comes, earlier so many a second."""
 
 
 class Timed:
@@ -111,9 +111,10 @@ class Duel:
 
     def run(self, picture, fps: float) -> None:
         free_s, judge = 0.0, self._session.observer.judge
-        for n in range(round((self._press_s - BEFORE_S) * fps), round((self._press_s + UNTIL_S) * fps)):
+        for n in range(round((self._press_s + UNTIL_S) * fps)):
             at_s = n / fps
-            if free_s > at_s + 1 / fps:  # the next one is newer by when there is time for one
+            slow = at_s < self._press_s - BEFORE_S and n % max(1, round(fps / SLOW_FPS))
+            if slow or free_s > at_s + 1 / fps:  # the next one is newer by when there is time for one
                 continue
             if self._session.state.phase == "building" and at_s > self._press_s:
                 self._players.stop(self._press_s)
