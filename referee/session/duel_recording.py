@@ -121,12 +121,9 @@ class DuelRecording:
                 "simulated": session.simulated,
                 "rules": state.rules.model_dump(),
                 "go_at_s": go_s,
-                "files": self._files(),
+                "files": self._keep,
             }
         )
-
-    def _files(self) -> dict[str, Any]:
-        return {name: kept() if callable(kept) else kept for name, kept in self._keep.items()}
 
     def _mark(self, event: Event) -> None:
         session, now_s = self._session, self._session.clock.now_s()

@@ -86,7 +86,10 @@ class RigSetup:
         Raises IllegalCommand while that may not be changed, BadCamera for one of another picture shape.
         """
         self.may_change()
-        self._fits(lens)
+        frame = self._session.camera.latest(-1, 0.0)
+        if lens is not None and frame is not None:
+            height, width = np.shape(frame.image)[:2]
+            lens.scaled_to(width, height)
         if not self._between_matches:
             self._session.command(ChangeLens(camera_file(lens) if lens else {}, who), who)
         self._session.observer.camera = lens
@@ -137,12 +140,6 @@ class RigSetup:
     @property
     def _between_matches(self) -> bool:
         return self._session.state.phase in OPEN_PHASES
-
-    def _fits(self, lens: CameraModel | None) -> None:
-        frame = self._session.camera.latest(-1, 0.0)
-        if lens is not None and frame is not None:
-            height, width = np.shape(frame.image)[:2]
-            lens.scaled_to(width, height)
 
 
 _SOME_MATCH = MatchState(match_id="any", seq=1)
