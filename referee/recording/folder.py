@@ -210,7 +210,7 @@ class Attempt:
         except FileNotFoundError:
             return []
         try:
-            return [json.loads(line) for line in lines if line.strip()]
+            return [row for line in lines if line.strip() and isinstance(row := json.loads(line), dict)]
         except (ValueError, RecursionError) as error:
             raise BadAttempt(f"{self.folder / REVIEW}: not JSON lines ({error})") from None
 

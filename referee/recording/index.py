@@ -416,7 +416,7 @@ def read_summary(folder: Path) -> AttemptSummary | None:
     with suppress(BadAttempt, TypeError, ValueError, AttributeError, KeyError):  # a record that only looks like one
         attempt, readable = folders.load_attempt(folder), True
         try:
-            rows = [row for row in attempt.reviews() if isinstance(row, dict)]
+            rows = attempt.reviews()
         except (BadAttempt, OSError):
             rows, readable = [], False
         # '?' for halves of letters, which neither a page nor a database takes

@@ -283,7 +283,8 @@ def test_a_ruling_that_the_journal_holds_and_nobody_finds_beside_the_record_is_t
     later = Entry("M1", 4, Event("duel_overruled", RULING, who="Eve", at="2026-05-02T09:30:00"), "", "")
     assert "ruling mismatch by Eve" in verify(folder, lambda match_id: [seal, later]).unknown[0]
     append_line(folder / REVIEW, review_row(later.event))
-    append_line(folder / REVIEW, ["no object"])
+    with open(folder / REVIEW, "a", encoding="utf-8") as file:
+        file.write('["no object"]\n')
     assert verify(folder, lambda match_id: [seal, later]).whole
 
 
