@@ -112,7 +112,7 @@ class _Rules:
         fold = [*pairs, *zip(remaining, remaining[half : half + half], strict=False)]
         made = _matched(worth, Counter(), closing, fold)
         ours, most = (sum(worth.get(pair, 0) for pair in some) for some in (made, best))
-        if not worth.keys() >= {*fold} or len(made) < len(best) or ours < most:
+        if not worth.keys() >= {*fold} or (len(made), ours) != (len(best), most):
             made = _matched(worth, _folded(remaining, half), closing, pairs)
         return [pair for pair in made if inner.issuperset(pair)]
 
@@ -120,7 +120,7 @@ class _Rules:
         """Pair -> its worth by C.1 to C.19, a digit for each, so that one outweighs all of the next together."""
         nodes = [*inner, *lower]
         nodes += [BYE_NODE] * (closing and len(nodes) % 2)
-        size, least = 4 * len(nodes), self.points[inner[-1]] - WIN
+        size, least = len(nodes) * len(nodes), self.points[inner[-1]] - WIN
         gaps = {self.points[a] - self.points[b] for a, b in combinations(inner, 2)}
         gaps |= {self.points[p] - least for p in inner}
         apart = {0: 0} | {gap: size**n for n, gap in enumerate(sorted(gaps - {0}))}
@@ -129,14 +129,14 @@ class _Rules:
             again, stays = self.again[frozenset((a, b))], b in down
             if again and not self.repeats:
                 continue
-            counts, sums, gap = list[int](), list[int](), apart[self.points[a] - self.points[b]] if stays else 0
+            counts, sums, gap = list[int](), list[int](), stays and apart[self.points[a] - self.points[b]]
             for was in self.floats if stays else ({}, {}):
                 down_a, down_b, up_b = was.get(a) == 1, was.get(b) == 1, was.get(b) == -1 and gap > 0
                 counts += [(down_a and not gap) + down_b, -up_b]
                 sums += [down_a * (down[a] - gap) + down_b * down[b], -up_b * gap]
             moves = down[a] + down[b]
             criteria = (stays, stays * (moves - gap), not (stays or closing), (not closing) * moves, *counts, *sums)
-            total = -again * (1 + self.again.total()) if b == BYE_NODE else -again
+            total = -again * self.again.total() if b == BYE_NODE else -again
             for criterion in criteria:
                 total = total * size ** len(apart) + criterion
             worth[a, b] = total
@@ -155,9 +155,9 @@ def _folded(group: Sequence[int], half: int) -> Counter[Pair]:
     """D.2, then D.1: as few as possible of the first ``half`` change places with the others, by as little as possible,
     the last of them first; then each of the upper half from the first on meets the highest of the lower one."""
     size, worth = len(group), Counter[Pair]()
-    for (n, a), (m, b) in combinations(enumerate(group), 2):
-        halves = ((n < half) * size * size + size - n << size) - ((n < half) << n)
-        worth[a, b] = halves * size**size + (size - m) * size ** (size - 1 - n)
+    for (n, a), (m, b) in combinations(enumerate(group, 1), 2):
+        halves = ((size if n <= half else 1) * size - n << size) - ((n <= half) << n)
+        worth[a, b] = halves * size**size + (size - m) * size ** (size - n)
     return worth
 
 
