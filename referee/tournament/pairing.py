@@ -199,7 +199,7 @@ def knockout(order: Sequence[int], group_of: Mapping[int, int]) -> tuple[Pair, .
         full, worth = 2 * len(placed), {}
         for (i, a), (m, b) in product(enumerate(placed), enumerate(order[len(placed) : full], len(placed))):
             mates = [j for j, c in enumerate(placed) if group_of.get(c, -1 - c) == group_of.get(b, -1 - b)]
-            early = sum((2 * full) ** (3 + len(placed).bit_length() - (i ^ j).bit_length()) for j in mates)
+            early = sum((full * full) ** (full.bit_length() - (i ^ j).bit_length()) for j in mates)
             worth[a, b] = -early - (full - 1 - order.index(a) - m) ** 2
         place = {p: n for n, p in enumerate(placed)}
         placed = [p for pair in sorted(_matched(worth, Counter()), key=lambda pair: place[pair[0]]) for p in pair]

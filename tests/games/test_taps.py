@@ -10,6 +10,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from browser import serious
 from tapping import phones, served, tap_a_move
 
 from referee.games.city_towers.rules import PickStones
@@ -74,6 +75,7 @@ def test_moves_with_real_cards_are_tapped_on_the_console(windows, tmp_path):
         for seat in (0, 1):
             table.command(PickStones(seat, (1, 1, 1, 2, 2, 3)))
         console.locator("form.taps").wait_for()
+        assert serious(console) == [] and console.evaluate("document.documentElement.scrollWidth <= innerWidth")
         for moves in range(3, 6):
             console.locator(f'#game[data-version="{table.version}"]').wait_for()
             tap_a_move(console, random.Random(moves))

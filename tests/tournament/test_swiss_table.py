@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from organised import over
 
-from referee.tournament.pairing import floats_of, swiss
+from referee.tournament.pairing import floats_of, meeting_counts, swiss
 from referee.tournament.state import Entrant, Tournament
 
 TABLE = (Path(__file__).parent / "swiss_table.txt").read_text(encoding="utf-8")
@@ -62,3 +62,8 @@ def test_who_met_more_points_in_a_round_who_fewer_and_who_rested():
     assert floats_of(state, 2) == {0: -1, 1: 0, 2: 0, 3: 0, 4: 1, 5: 1, 6: 1, 7: 0}
     assert floats_of(state, 3) == {0: -1, 3: 1} | dict.fromkeys((1, 2, 4, 5, 6, 7), 1)
     assert floats_of(state, 0) == {}
+
+
+def test_a_walkover_is_no_meeting():
+    walkover = replace(over(2, 1, 3), result=replace(over(2, 1, 3).result, by="left"))
+    assert meeting_counts(Tournament(games=(over(1, 1, 2), walkover, over(3, 2, 1)))) == {frozenset((1, 2)): 2}
