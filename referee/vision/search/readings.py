@@ -132,8 +132,8 @@ def _explored(
     stood = lean[:1]
     for _ in range(SECOND_BEST):  # two pieces, one on the other, may look like two that lie behind
         moved = fit_readings(small, [r for base in stood for r in with_loose_on_top(small, base)])
-        stood = sorted(with_loose(small, moved, loose), key=lambda r: -r.score)[:SECOND_BEST]
-        better += [improve(beam, r, loose, history) for r in stood if r.score > lean[0].score]
+        stood = sorted(with_loose(small, moved, loose), key=lambda r: -r.score)[:EDITS]
+        better += [improve(beam, r, loose, history) for r in stood[:1] if r.score > lean[0].score - FAR_BEHIND]
     if lean and (not _good(small, better) or crookedness(small, lean[0]) > CROOKED_NATS):
         raised = with_loose(small, [r for base in lean for r in with_storeys(small, base)], loose)
         better += [improve(beam, r, loose, history) for r in sorted(raised, key=lambda r: -r.score)[:SECOND_BEST]]
