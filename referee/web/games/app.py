@@ -169,10 +169,6 @@ def _console(table: GameTable, links: list[str], camera: TableCamera | None) -> 
         table.command(Correct(int(number), command, who, why) if number.isdecimal() else command, who)
         return flask.redirect("/referee", 303)
 
-    @pages.get("/referee/do/why")
-    def why() -> str:
-        return _why_not(table.match, None)
-
     @pages.post("/referee/undo")
     def undo() -> ResponseReturnValue:
         who = flask.request.form.get("who", "")
@@ -229,5 +225,9 @@ def _seats(table: GameTable, links: list[str]) -> flask.Blueprint:
     @public
     def why(link: str) -> str:
         return _why_not(table.match, seat_of(link))
+
+    @pages.get("/referee/do/why")
+    def console_why() -> str:
+        return _why_not(table.match, None)
 
     return pages
