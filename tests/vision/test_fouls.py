@@ -238,11 +238,12 @@ BARE_FIELD, BOTH = build_of(), build_of((BLUE, 3), (RED, 8))
         ([build_of((BLUE, 12), (RED, 16)), BOTH], None),  # what stood has moved, or fallen
         ([BARE_FIELD, build_of((BLUE, 12), (RED, 16)), BOTH], 0.0),
         ([BARE_FIELD], None),
+        ([build_of(((150, 145, 145), 3), ((150, 145, 145), 8)), BOTH], None),  # a grey sleeve hid them
     ],
 )
 def test_pieces_that_come_at_once_came_together(sights, since):
     looks = [(n / HZ, replace(s, hand=0 < n < len(sights) - 1)) for n, s in enumerate(sights)]
-    assert came_together(looks) == since
+    assert came_together(looks, BARE_FIELD) == since
 
 
 def test_skin_before_wood_is_new_and_a_shadow_on_it_is_not():

@@ -112,15 +112,17 @@ def arrival(before: Sequence[FieldSnapshot], after: Sequence[FieldSnapshot]) -> 
     return Arrival(bare[-1], next(n for n, s in shows if n > bare[-1] and _is_piece(new & _like(s, last), last.field)))
 
 
-def came_together(looks: Sequence[tuple[float, FieldSnapshot]]) -> float | None:
+def came_together(looks: Sequence[tuple[float, FieldSnapshot]], bare_field: FieldSnapshot) -> float | None:
     """When pieces of two colours began to come, faster than anybody places one after the other, to where the last sight
     shows them, more than has gone from the field (a build that falls moves there); None where none did. ``looks``:
-    times and sights in order; no hand is over the first and the last."""
+    times and sights in order; no hand is over the first and the last. Where the first does not look as the duel's
+    ``bare_field`` did an arm may hide what stands there: not every one is told from the table."""
     times, sights = zip(*looks, strict=True)
     clear, last = sights[0], sights[-1]
     if last.labels is None or not _same_window(clear, last):
         return None
-    new = _in_field(last.piece & ~clear.coloured & ~_like(clear, last), clear, last)
+    free = _like(bare_field, clear) if _same_window(bare_field, clear) else ~clear.coloured
+    new = _in_field(last.piece & free & ~clear.coloured & ~_like(clear, last), clear, last)
     if not _is_piece(new, last.field):
         return None
     none, found = np.zeros(new.shape, bool), None

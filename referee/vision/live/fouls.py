@@ -89,6 +89,7 @@ class _FieldRecord:
     before: deque[FieldSnapshot] = field(default_factory=lambda: deque(maxlen=SIGHTS))
     after: deque[tuple[float, FieldSnapshot]] = field(default_factory=lambda: deque(maxlen=SIGHTS))
     told: bool = False
+    first: FieldSnapshot | None = None
     since_clear: deque[tuple[float, FieldSnapshot]] = field(default_factory=lambda: deque(maxlen=SIGHTS))
 
 
@@ -185,7 +186,8 @@ class FoulWatch:
                 continue
             held.since_clear.append((at_s, sight))
             if not sight.hand:
-                from_s = came_together(held.since_clear)
+                held.first = held.first or sight
+                from_s = came_together(held.since_clear, held.first)
                 held.since_clear = deque([(at_s, sight)], SIGHTS)
                 fouls += [] if from_s is None else [DetectedFoul("came_together", zone, zone, from_s, 1.0)]
             if held.told:
