@@ -157,6 +157,7 @@ ELSEWHERE = {
     "referee/recording/writer.py": "frames.csv and set-aside space while it is recorded; synced before the hashes",
     "referee/recording/video.py": "the film while it is recorded",
     "referee/recording/address.py": "copies of what lies elsewhere",
+    "referee/review/import_video.py": "a film that is cut, in a temporary folder",
     "referee/review/parcel.py": "temporary folders",
     "referee/review/report.py": "a report that can be made again",
 }

@@ -50,7 +50,8 @@ def seen(rig, frame: np.ndarray, empty: np.ndarray | None = None):
 def of_empty(view: ZoneView, empty: np.ndarray) -> Empty:
     there = view.crop(empty)
     white = sheet_white(view, there)
-    return Empty(color_features(there, white), white, np.zeros(there.shape[:2], bool))
+    nowhere = np.zeros(there.shape[:2], bool)
+    return Empty(color_features(there, white), white, nowhere, nowhere)
 
 
 def doubts(view: ZoneView, evidence: Evidence) -> tuple[str, ...]:
