@@ -31,10 +31,10 @@ def open_phone_or_camera(data_dir: Path, asked: PageOptions, source: str, clock:
     host = "0.0.0.0" if asked.host in LOOPBACK else asked.host
     tls, fingerprint = (asked.tls, "") if asked.tls else _own_certificate(data_dir, host)
     with ExitStack() as unless_served:
-        camera, server = unless_served.enter_context(closing(PhoneCamera(clock))), ExitStack()
+        camera = unless_served.enter_context(closing(PhoneCamera(clock)))
         where = PageOptions(host=host, port=None, pin=None, tls=tls)
-        address = server.enter_context(page_server(phone_app(camera, data_dir), where, PHONE_PORT))
-        camera.served_at(address, fingerprint, server.close)
+        camera.address = camera.server.enter_context(page_server(phone_app(camera, data_dir), where, PHONE_PORT))
+        camera.fingerprint = fingerprint
         unless_served.pop_all()
     click.echo(f"the phone that is to be the camera opens {camera.link} or scans the code on the page /setup")
     if fingerprint:

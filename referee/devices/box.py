@@ -9,15 +9,15 @@ import secrets
 import termios
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 
 import serial
 from serial.tools import list_ports
 
 from cards import sentences
 from referee.devices.box_conversation import BoxTalk
-from referee.devices.box_protocol import BAUDS, NEXT_BUTTON, Message
+from referee.devices.box_protocol import BAUDS, NEXT_BUTTON
 from referee.devices.clock_sync import RATE_SPAN, ClockTie
 from referee.devices.ports import BoxNotice, Clock, Lamp
 from referee.errors import DeviceLost
@@ -37,7 +37,10 @@ class SerialBox:
     """
 
     def __init__(self, port: str | None, clock: Clock, box_id: str | None = None, rate_span: float = RATE_SPAN) -> None:
-        check_url(port)
+        try:
+            serial.serial_for_url(port or "", do_not_open=True)
+        except ValueError as error:  # a URL of a kind that is not known
+            raise DeviceLost(f"{port}: {error}") from None
         self.name = port or "box"
         self.port: str | None = None  # where the box was found
         self.trouble: str | None = None  # why the port could not be opened or went away
@@ -183,26 +186,27 @@ class SerialBox:
     def _visit(self, path: str) -> None:
         """Talk on one port until it is lost or turns out to be something else."""
         try:
-            with open_line(path) as line, self._talking(path, line):
-                self._converse(line)
+            with open_line(path) as line:
+                with self._lock:
+                    self.port, self.trouble, self._line = path, None, line
+                    self._talk.begin(self._clock.now_s())
+                try:
+                    self._converse(line)
+                finally:
+                    self._lose(path)
         except (OSError, termios.error) as error:  # pyserial's own faults are OSErrors: gone, busy, none
             self.trouble = str(error)
-
-    @contextmanager
-    def _talking(self, path: str, line: serial.SerialBase) -> Iterator[None]:
-        with self._lock:
-            self.port, self.trouble, self._line = path, None, line
-            self._talk.begin(self._clock.now_s())
-        try:
-            yield
-        finally:
-            self._lose(path)
 
     def _converse(self, line: serial.SerialBase) -> None:
         opened_s = self._clock.now_s()
         while not self._closing.is_set():
-            for sentence in self._due():
-                self._send(line, sentence)
+            with self._lock:
+                due = self._talk.due(self._clock.now_s())
+            for sentence in due:
+                message = sentence.encode()
+                with self._lock:
+                    self._talk.wrote(sentence, self._clock.now_s())
+                line.write(message)
             data = line.read(max(1, line.in_waiting))
             now_s = self._clock.now_s()
             with self._lock:
@@ -225,16 +229,6 @@ class SerialBox:
                 f"something there speaks the box's protocol, but its hello is malformed: {bad}; a used Arduino with "
                 'the first firmware does that: send it the present one with "referee box flash"'
             )
-
-    def _due(self) -> list[Message]:
-        with self._lock:
-            return self._talk.due(self._clock.now_s())
-
-    def _send(self, line: serial.SerialBase, sentence: Message) -> None:
-        data = sentence.encode()
-        with self._lock:
-            self._talk.wrote(sentence, self._clock.now_s())
-        line.write(data)
 
     def _lose(self, path: str) -> None:
         with self._lock:
@@ -270,26 +264,14 @@ def candidate_ports(port: str | None) -> list[str]:
     return sorted(glob.glob(port)) if glob.has_magic(port) else [port]
 
 
-def check_url(port: str | None) -> None:
-    """Raises DeviceLost for a URL of a kind that is not known."""
-    try:
-        serial.serial_for_url(port or "", do_not_open=True)
-    except ValueError as error:
-        raise DeviceLost(f"{port}: {error}") from None
-
-
 def open_line(path: str) -> serial.SerialBase:
     """The port, at the speed of present boxes, for this program alone. Raises OSError or termios.error."""
     line = serial.serial_for_url(path, BAUDS[0], timeout=READ_S, write_timeout=0.5, exclusive=True)
     with suppress(AttributeError, ValueError, OSError):  # 1 ms instead of FTDI's 16 ms, where the driver has that
         line.set_low_latency_mode(True)
-    _keep_dtr(line)
-    return line
-
-
-def _keep_dtr(line: serial.SerialBase) -> None:
-    """Leave DTR as it is when the port closes: on an Uno its next rise would reset the box and lose its record."""
     if isinstance(getattr(line, "fd", None), int):
+        # leave DTR as it is when the port closes: on an Uno its next rise would reset the box and lose its record
         settings = termios.tcgetattr(line.fd)
         settings[2] &= ~termios.HUPCL
         termios.tcsetattr(line.fd, termios.TCSANOW, settings)
+    return line

@@ -11,7 +11,8 @@ import queue
 import secrets
 import struct
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
@@ -161,13 +162,13 @@ class PhoneCamera(ThreadedCamera):
     one did.
 
     ``secret`` is the part of the page's address that is told only to who may be the camera. ``link`` is that address,
-    ``fingerprint`` that of its certificate.
+    ``fingerprint`` that of its certificate; whoever serves the page ends with ``server``, as the camera is closed.
     """
 
     def __init__(self, clock: Clock) -> None:
         super().__init__(PHONE, clock)
         self.address = self.fingerprint = ""
-        self._close_server: Callable[[], object] = lambda: None
+        self.server = ExitStack()
         self._inbox: queue.Queue[tuple[Record, ...]] = queue.Queue(WAITING_POSTS)
         self._lock = threading.Lock()
         self._decoder, self._decoded_run = PictureDecoder(), 0
@@ -180,10 +181,6 @@ class PhoneCamera(ThreadedCamera):
     def link(self) -> str:
         """The whole address of the phone's page."""
         return f"{self.address}{self.secret}/"
-
-    def served_at(self, address: str, fingerprint: str, close: Callable[[], object]) -> None:
-        """Where the page is served, and what ends that when the camera is closed."""
-        self.address, self.fingerprint, self._close_server = address, fingerprint, close
 
     def free(self) -> None:
         """Give the place to the next phone that comes, by a new address; the old one is worth nothing any more."""
@@ -229,7 +226,7 @@ class PhoneCamera(ThreadedCamera):
     def close(self) -> None:
         """End the thread, and whoever serves the page."""
         super().close()
-        self._close_server()
+        self.server.close()
 
     def _begin_run(self) -> None:
         """The page's clock and its counts start anew."""

@@ -107,10 +107,6 @@ class GuardedConnection(H11Protocol):
         else:
             self._expect(None)
 
-    def pipelines(self) -> bool:
-        """Whether more has come before its last request was answered: no browser does that."""
-        return bool(self.conn.trailing_data[0])
-
     def behind(self) -> bool:
         """Whether its reader has not taken yet what was written, or has gone."""
         return self.flow.write_paused or self.transport.is_closing()
@@ -156,7 +152,8 @@ class Bridge:
             view = await self._called(address, environ(scope, body) | {PIN_RIGHT: right})
         try:
             status, headers = view.head
-            if self._guard.crowded(address) or scope["state"][LINE].pipelines():
+            # more before the last request was answered: no browser does that
+            if self._guard.crowded(address) or scope["state"][LINE].conn.trailing_data[0]:
                 headers = [*headers, (b"connection", b"close")]
             await send({"type": "http.response.start", "status": status, "headers": headers})
             if isinstance(view.chunks, EventStream | PictureStream):

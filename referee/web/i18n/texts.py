@@ -9,12 +9,10 @@ from functools import cache, partial
 from importlib.resources import files
 from typing import Any
 
-from markupsafe import Markup
-
 from cards.sentences import LANGUAGES, WRITTEN, fill, localized_number, say, table
 from referee.match.duel import stop_time
 
-__all__ = ["LANGUAGES", "WRITTEN", "catalogue", "markup", "moment", "number", "tools", "translate"]
+__all__ = ["LANGUAGES", "WRITTEN", "catalogue", "moment", "number", "tools", "translate"]
 
 NAMES = ("color.", "shape.", "piece", "game.card.")
 """How the keys of the words for pieces and cards begin."""
@@ -76,8 +74,3 @@ def tools(language: str) -> dict[str, Any]:
         "say": partial(_say, language),
         "lang": language,
     }
-
-
-def markup(template: str, *values: str) -> Markup:
-    """HTML with each ``{}`` filled by an escaped value."""
-    return Markup(template).format(*values)
