@@ -89,14 +89,6 @@ def start_table_process(journal: str, asked: DemoOptions, n: int) -> BaseProcess
     return process
 
 
-def _kept_going(processes: list[BaseProcess], journal: str, asked: DemoOptions) -> None:
-    """A table whose program was killed gets a new one, which goes on with its match."""
-    for n, process in enumerate(processes):
-        if not process.is_alive():
-            click.echo(f"table T{n + 1}: its program has ended and is started again")
-            processes[n] = start_table_process(journal, asked, n)
-
-
 def _end(processes: Sequence[BaseProcess]) -> None:
     for process in processes:
         process.kill()
@@ -149,7 +141,10 @@ def play_demo_tables(asked: DemoOptions, tables: int, players: int) -> None:
         processes = [start_table_process(journal, asked, n) for n in range(tables)]
         stack.callback(_end, processes)
         while not over.wait(FAST_EVERY_S if asked.fast else POLL_S) and director.state.phase != "finished":
-            _kept_going(processes, journal, asked)
+            for n, process in enumerate(processes):
+                if not process.is_alive():  # killed: a new one goes on with its match
+                    click.echo(f"table T{n + 1}: its program has ended and is started again")
+                    processes[n] = start_table_process(journal, asked, n)
             try:
                 director.step()
             except JournalUnwritable as error:

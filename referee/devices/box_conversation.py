@@ -242,7 +242,8 @@ class BoxTalk:
         if done is not None and done.kind == "RFNAM":
             self._renamed(str(done.fields[0]))
         sent_s = self._sent.get(sentence.number)
-        restarted = sentence.kind == "BXHEL" and self._is_restart(sentence)
+        hello, known = sentence.kind == "BXHEL", (self.facts.box_id, self.facts.boot)
+        restarted = hello and self.facts.boot >= 0 and sentence.fields[-6:-4] != known
         if restarted and not self._is_foreign(sentence):
             self.tie.clear()
         if sent_s is not None and sentence.kind != "BXERR" and not self._is_foreign(sentence):
@@ -265,16 +266,14 @@ class BoxTalk:
     def _is_foreign(self, sentence: Message) -> bool:
         return sentence.kind == "BXHEL" and self.wanted not in (None, sentence.fields[-6])
 
-    def _is_restart(self, hello: Message) -> bool:
-        return self.facts.boot >= 0 and hello.fields[-6:-4] != (self.facts.box_id, self.facts.boot)
-
     def _hello(self, hello: Message, restarted: bool, now_s: float) -> list[BoxNotice]:
         version, box_id, boot, buttons, first, last, overwritten = hello.fields[-7:]
         if self.wanted is not None and box_id != self.wanted:
             self.counters.foreign += 1
             self.foreign = True
             text = f"the box that answers is {box_id}, not {self.wanted}"
-            return [] if self._told_foreign(str(box_id)) else [BoxNotice("foreign", now_s, text=text)]
+            told, self._foreign = self._foreign == box_id, str(box_id)
+            return [] if told else [BoxNotice("foreign", now_s, text=text)]
         if hello.protocol == 1 and str(version)[0] != "1":
             self.queue.greet(self._next("RFHEL", PROTOCOL, protocol=PROTOCOL), now_s)
             return []
@@ -298,10 +297,6 @@ class BoxTalk:
             self.met, self._clock_due_s = True, now_s
             notices.append(BoxNotice("found", now_s, text=f"box {box_id}, version {version}", box_id=str(box_id)))
         return notices + self._compare(int(first), int(last), now_s)
-
-    def _told_foreign(self, box_id: str) -> bool:
-        told, self._foreign = self._foreign == box_id, box_id
-        return told
 
     def _clock(self, boot: int, first: int, last: int, lines: int = 0, *, now_s: float) -> list[BoxNotice]:
         if boot == self.facts.boot:

@@ -36,7 +36,9 @@ class Lens:
         seen = (points - self.position) @ self.turn.T
         depth = np.maximum(seen[:, 2], 1.0)
         flat = seen[:, :2] / depth[:, None]
-        return self._distorted(flat) * self.focal_px + self.centre, depth
+        r2 = (flat**2).sum(-1)
+        distorted = flat * (1.0 + self.k1 * r2 + self.k2 * r2 * r2)[..., None]
+        return distorted * self.focal_px + self.centre, depth
 
     def rays(self, pixels: np.ndarray) -> np.ndarray:
         """Pixels (..., 2) -> directions (..., 3) in the table frame, not of unit length."""
@@ -70,10 +72,6 @@ class Lens:
         (cx, cy), f = self.centre, self.focal_px
         matrix = np.array([[f, 0.0, cx], [0.0, f, cy], [0.0, 0.0, 1.0]])
         return CameraModel(self.width, self.height, matrix, np.array([self.k1, self.k2, 0.0, 0.0, 0.0]))
-
-    def _distorted(self, flat: np.ndarray) -> np.ndarray:
-        r2 = (flat**2).sum(-1)
-        return flat * (1.0 + self.k1 * r2 + self.k2 * r2 * r2)[..., None]
 
 
 def typical_lens(rng: np.random.Generator, height: int = 720) -> Lens:

@@ -112,7 +112,9 @@ class Operation:
         about = (self.name and self.body and self.body.__doc__) or self.view.__doc__
         row: dict[str, Any] = {"operationId": _camel(self.name or self.view.__name__)}
         summary = " ".join(about.split()).partition(". ")[0].removesuffix(".")
-        row |= {"summary": summary, "parameters": self._parameters()}
+        blank = {"in": "path", "required": True, "schema": {"type": "string", "minLength": 1}}
+        parameters = [{"name": name, **blank} for name in re.findall(r"{(\w+)}", self.path)]
+        row |= {"summary": summary, "parameters": parameters}
         refusals: dict[int, str] = {}
         if not getattr(self.view, "is_public", False):
             row["security"], refusals = [{"referee": []}], NOT_REFEREE
@@ -128,10 +130,6 @@ class Operation:
             )
             row["responses"][str(status)] = refusal
         return row
-
-    def _parameters(self) -> list[dict[str, Any]]:
-        blank = {"in": "path", "required": True, "schema": {"type": "string", "minLength": 1}}
-        return [{"name": name, **blank} for name in re.findall(r"{(\w+)}", self.path)]
 
 
 def operations(app: flask.Flask) -> Iterator[Operation]:

@@ -66,10 +66,9 @@ def _warm(f: np.ndarray, least_light: float = DARK_LIGHT) -> np.ndarray:
     )
 
 
-def label_frame(frame: np.ndarray, table: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
-    """Labels (h, w) int8 of a frame (h, w, 3) uint8 BGR; ``out`` is written to when given."""
-    if out is None:
-        out = np.empty(frame.shape[:2], np.int8)
+def label_frame(frame: np.ndarray, table: np.ndarray) -> np.ndarray:
+    """Labels (h, w) int8 of a frame (h, w, 3) uint8 BGR."""
+    out = np.empty(frame.shape[:2], np.int8)
     shift = 8 - int(table.shape[0]).bit_length() + 1
     look_up(np.ascontiguousarray(frame).reshape(-1, 3), table.ravel(), shift, out.reshape(-1))
     return out

@@ -227,13 +227,10 @@ class Archive:
             if name not in self._asked:
                 self._asked[name] = ""
                 self._queue.put((name, attempt))
-                self._start()
+                if self._worker is None or not self._worker.is_alive():
+                    self._worker = threading.Thread(target=self._work, name="time lines", daemon=True)
+                    self._worker.start()
         return {"problem": self._asked[name]} if self._asked[name] else {"pending": True}
-
-    def _start(self) -> None:
-        if self._worker is None or not self._worker.is_alive():
-            self._worker = threading.Thread(target=self._work, name="time lines", daemon=True)
-            self._worker.start()
 
     def _work(self) -> None:
         """Until nothing is asked for any more."""

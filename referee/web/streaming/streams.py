@@ -283,24 +283,21 @@ class Streams:
 
     def _run(self) -> None:
         """Render until closed. Should it end otherwise, every viewer is let go; his return starts it anew."""
+        version = -1
         try:
-            self._render_on()
+            while not self.closed:
+                started = time.monotonic()
+                with self._changed:
+                    watched = [(name, feed) for name, feed in self._feeds.items() if feed.watched(started)]
+                for name, feed in watched:
+                    self._refresh(name, feed)
+                time.sleep(max(0.0, RENDER_EVERY_S - (time.monotonic() - started)))
+                version = self._session.wait(version, 0.5)
         finally:
             with self._changed:
                 self._thread = None
                 self.run_number += 1
             self._tell(None)
-
-    def _render_on(self) -> None:
-        version = -1
-        while not self.closed:
-            started = time.monotonic()
-            with self._changed:
-                watched = [(name, feed) for name, feed in self._feeds.items() if feed.watched(started)]
-            for name, feed in watched:
-                self._refresh(name, feed)
-            time.sleep(max(0.0, RENDER_EVERY_S - (time.monotonic() - started)))
-            version = self._session.wait(version, 0.5)
 
     def _refresh(self, name: str, feed: Feed) -> None:
         parts = feed.render()
