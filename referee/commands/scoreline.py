@@ -30,7 +30,8 @@ class ScoreLines:
             elif event.kind == "verdict":
                 self._count[self._checked(event, state)] += 1
             elif event.kind == "match_finished":
-                self._say(final_result_text(state))
+                table = ", ".join(f"{row.rank}. {row.player} {row.score}" for row in state.standings if row.rank)
+                self._say(f"winner: {state.winner or 'shared'}   ({table})")
 
     def tally(self) -> str:
         """All duels in a line, and with the truth known how often the camera was right."""
@@ -57,9 +58,3 @@ class ScoreLines:
             f"duel {duel.number}: {seats}, card {duel.card_id}: {call}{duel.reason.replace('_', ' ')}: "
             f"{duel.points} to {duel.award} ({duel.decided_by})   {scores}"
         )
-
-
-def final_result_text(state: MatchState) -> str:
-    """The final result."""
-    table = ", ".join(f"{row.rank}. {row.player} {row.score}" for row in state.standings if row.rank)
-    return f"winner: {state.winner or 'shared'}   ({table})"

@@ -294,7 +294,7 @@ class Recorder:
 
     def _make_room(self, busy: Path) -> None:
         free = free_bytes(self.root) + self._remover.pending_bytes
-        removed, warning = make_room(self.root, self._budget, self.clock.utc(), busy, lambda: free, self._index)
+        removed, warning = make_room(self.root, self._budget, self.clock.utc(), self._index, free, busy)
         self._remover.delete(removed)
         self.removed += removed
         self.problem = warning or self.problem

@@ -7,9 +7,9 @@ files are deleted later, beside. What a kill leaves between the two is no attemp
 
 import json
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing, contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
@@ -97,36 +97,28 @@ def parse_removals(text: str) -> tuple[dict, ...]:
 
 
 def make_room(
-    root: Path,
-    budget: Budget,
-    now: datetime,
-    busy: Path | None = None,
-    free: Callable[[], int] | None = None,
-    index: Index | None = None,
+    root: Path, budget: Budget, now: datetime, index: Index, free: int, busy: Path | None = None
 ) -> tuple[list[Removed], str | None]:
     """Take the oldest uncontested attempts out of the archive until the budget holds; gives them, and a warning if any.
 
     Their files are still to be deleted: ``Remover``. Each removal is a line in ``retention.jsonl`` before it happens,
     and one more where it then could not be. ``busy`` is being recorded and is left alone, and so is what was recorded
-    within CURRENT_EVENING before ``now``: players may still ask for it. ``free`` gives the disk's free bytes (default:
-    asks the file system). ``index`` is the archive's as it stands; without one the archive is read. What the index
-    proposes goes only when the folder itself says so too.
+    within CURRENT_EVENING before ``now``: players may still ask for it. ``free`` is the disk's free bytes.
+    ``index`` is the archive's as it stands; what it proposes goes only when the folder itself says so too.
     """
-    free = free or (lambda: free_bytes(root))
     removed, gone = list[Removed](), list[Path]()
-    with _index_of(root, index) as known:
-        over = max(known.total_bytes() - budget.most_bytes, budget.free_bytes - free())
-        candidates = known.may_go()
-        while over > 0 and (candidate := next(candidates, None)):
-            folder, _, size = candidate
-            if folder == busy or not _may_go(folder, now):
-                continue
-            one = _taken_out(root, folder, size, now, why="disk budget, uncontested")
-            if isinstance(one, Removed):
-                gone.append(folder)
-                removed.append(one)
-                over -= size
-        known.forget(*gone)
+    over = max(index.total_bytes() - budget.most_bytes, budget.free_bytes - free)
+    candidates = index.may_go()
+    while over > 0 and (candidate := next(candidates, None)):
+        folder, _, size = candidate
+        if folder == busy or not _may_go(folder, now):
+            continue
+        one = _taken_out(root, folder, size, now, why="disk budget, uncontested")
+        if isinstance(one, Removed):
+            gone.append(folder)
+            removed.append(one)
+            over -= size
+    index.forget(*gone)
     if over <= 0:
         return removed, None
     return removed, sentence("recording_budget", n=over >> 20)
@@ -135,17 +127,6 @@ def make_room(
 def free_bytes(root: Path) -> int:
     """What the disk of the archive has left."""
     return shutil.disk_usage(root).free
-
-
-@contextmanager
-def _index_of(root: Path, index: Index | None) -> Iterator[Index]:
-    """The index that is given, or one of this moment."""
-    if index is not None:
-        yield index
-        return
-    with closing(Index(root, kept=False)) as made:
-        made.refresh()
-        yield made
 
 
 def _may_go(folder: Path, now: datetime) -> bool:

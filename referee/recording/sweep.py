@@ -6,7 +6,7 @@ from pathlib import Path
 from cards.sentences import sentence
 from referee.files import torn
 from referee.recording.errors import BadAttempt
-from referee.recording.folder import DELETED_PREFIX, META, VIDEO, find_attempts, load_attempt, write_json
+from referee.recording.folder import DELETED_PREFIX, META, VIDEO, load_attempt, write_json
 from referee.recording.index import Index
 from referee.recording.video import cut_to_whole
 from referee.recording.writer import NO_RECORD, UNFINISHED, truncation_record
@@ -23,16 +23,14 @@ RECORDING_SUFFIXES = (".csv", ".png", ".json", ".yaml", ".jsonl", ".tmp")
 NO_PICTURE_WRITTEN = sentence("cut_lost")
 
 
-def sweep(root: Path, index: Index | None = None) -> list[str]:
+def sweep(root: Path, index: Index) -> list[str]:
     """Put in order what was not finished, while nothing is being recorded; gives the folders that were touched.
 
     Drafts, set-aside space and what was on its way out go. A folder with a video and no record gets one that says so,
     one with neither goes. A torn video is cut back to what is whole; where nothing is, the record says that it is lost.
-    ``index`` says which attempts have to be looked at; without one all are.
+    ``index`` says which attempts have to be looked at.
     """
     touched = [child.name for child in sorted(root.iterdir()) if child.is_dir() and _ordered(child)]
-    if index is None:
-        return touched + [folder.name for folder in find_attempts(root) if _finished(folder)]
     index.refresh(thorough=True)
     touched += [left.name for folder in index.folders() if folder != root for left in _gone(folder)]
     touched += [folder.name for folder in index.loose() if _finished(folder)]

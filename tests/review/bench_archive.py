@@ -136,11 +136,11 @@ def archive_one(folder: Path) -> None:
 def room(root: Path, index: Index) -> dict[str, list[Took]]:
     """Milliseconds of ``make_room`` with nothing to remove, and with ten attempts each."""
     now, plenty = FIRST + timedelta(days=10_000), 1 << 50
-    idle = [timed(lambda: make_room(root, Budget(plenty, 0), now, index=index)) for _ in range(ROUNDS)]
+    idle = [timed(lambda: make_room(root, Budget(plenty, 0), now, index, plenty)) for _ in range(ROUNDS)]
     busy = []
     for _ in range(ROUNDS):
         ten = index.total_bytes() - sum(size for _, (_, _, size) in zip(range(10), index.may_go(), strict=False))
-        busy.append(timed(lambda most=ten: make_room(root, Budget(most, 0), now, free=lambda: plenty, index=index)))
+        busy.append(timed(lambda most=ten: make_room(root, Budget(most, 0), now, index, plenty)))
     return {"make_room": idle, "make_room, ten go": busy}
 
 

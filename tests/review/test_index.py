@@ -234,7 +234,7 @@ def test_retention_asks_the_folder_before_it_goes_by_the_index(root):
     index.refresh()
     append_line(root / "M1-001" / REVIEW, {"kind": "ruling", "who": "Eve"})
     shutil.rmtree(root / "M1-002")
-    removed, warning = make_room(root, Budget(0, 0), datetime(2026, 6, 1, tzinfo=UTC), free=lambda: 1, index=index)
+    removed, warning = make_room(root, Budget(0, 0), datetime(2026, 6, 1, tzinfo=UTC), index, 1)
     assert [r.name for r in removed] == ["M2-001", "M3-001"] and warning is not None
     assert [f.name for f in find_attempts(root)] == ["M1-001"]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,13 +13,17 @@ import cv2
 import numpy as np
 import pytest
 
+sys.path.insert(0, str(Path(__file__).parent))
+
+from room import make_room
+
 from calibration.camera import guessed_camera
 from cards.deck import builtin_deck
 from cards.pieces import builtin_piece_set
 from referee.commands.play import kept_files
 from referee.recording import Budget, Recorder, find_attempts, load_attempt
 from referee.recording.folder import bytes_of
-from referee.recording.retention import make_room, read_removals
+from referee.recording.retention import read_removals
 from referee.recording.video import VideoWriter, frame_seconds, read_frame, read_video, remux
 from referee.recording.writer import AttemptWriter, write_file
 

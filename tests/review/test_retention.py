@@ -5,14 +5,19 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import sys
 import threading
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+sys.path.insert(0, str(Path(__file__).parent))
+
+from room import make_room
+
 from referee.recording.index import Index
-from referee.recording.retention import Budget, Removed, Remover, make_room, parse_removals, read_removals
+from referee.recording.retention import Budget, Removed, Remover, parse_removals, read_removals
 
 MB = 1 << 20
 NOW = datetime(2026, 6, 1, 20, 0, tzinfo=UTC)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -38,7 +39,8 @@ def test_space_set_aside_and_drafts_go(tmp_path):
     folder(tmp_path, ".m-002", {"attempt.json": unfinished()})
     folder(tmp_path, "m-003", {"frames.csv": b"index,seconds\n", "reserve.tmp": b"0"})
     mine = folder(tmp_path, "letters", {"to my aunt.txt": b"dear aunt"})
-    assert set(sweep(tmp_path)) == {"m-001", ".m-002", "m-003"}
+    with closing(Index(tmp_path, kept=False)) as index:
+        assert set(sweep(tmp_path, index)) == {"m-001", ".m-002", "m-003"}
     assert sorted(p.name for p in tmp_path.iterdir()) == ["letters", "m-001"]
     assert [p.name for p in (tmp_path / "m-001").iterdir()] == ["attempt.json"] and list(mine.iterdir())
 
@@ -47,7 +49,8 @@ def test_a_video_without_a_picture_is_listed_as_lost_and_one_without_a_record_ge
     folder(tmp_path, "m-001", {"attempt.json": unfinished(), "video.mp4": b"\0\0\0\x20ftypisom" + b"\0" * 20})
     folder(tmp_path, "m-002", {"attempt.json": unfinished()})
     folder(tmp_path, "m-003", {"video.mp4": b"\0\0\0\x08moof\0\0\0\x08mdat"})
-    sweep(tmp_path)
+    with closing(Index(tmp_path, kept=False)) as index:
+        sweep(tmp_path, index)
     assert [load_attempt(tmp_path / f"m-00{n}").cut_short for n in (1, 2, 3)] == [
         NO_PICTURE_WRITTEN,
         NO_PICTURE_WRITTEN,
@@ -69,7 +72,9 @@ def test_a_folder_says_what_it_is_from_its_first_instant(tmp_path, monkeypatch):
 def test_the_budget_counts_everything_in_the_archive(tmp_path):
     folder(tmp_path, "m-001", {"attempt.json": b'{"card": "L01"}', "video.mp4": b"0" * 1000})
     folder(tmp_path, "elsewhere", {"to my aunt.txt": b"0" * 5000})
-    removed, warning = make_room(tmp_path, Budget(4000, 0), datetime.now(UTC), free=lambda: 1 << 40)
+    with closing(Index(tmp_path, kept=False)) as index:
+        index.refresh()
+        removed, warning = make_room(tmp_path, Budget(4000, 0), datetime.now(UTC), index, 1 << 40)
     assert [r.name for r in removed] == ["m-001"] and warning is not None
 
 
@@ -79,7 +84,7 @@ def test_what_a_kill_left_on_its_way_out_is_no_attempt_and_goes_at_the_next_star
     folder(tmp_path / where, "m-002", {"attempt.json": b'{"card": "L01"}', "review.jsonl": b'{"kind": "ruling"}\n'})
     index = Index(tmp_path, kept=False)
     index.refresh()
-    removed, _ = make_room(tmp_path, Budget(4000, 0), datetime.now(UTC), free=lambda: 1 << 40, index=index)
+    removed, _ = make_room(tmp_path, Budget(4000, 0), datetime.now(UTC), index, 1 << 40)
     left = removed[0].left
     assert [r.name for r in removed] == ["m-001"] and (left / "video.mp4").exists() and not old.exists()
     again = Index(tmp_path, kept=False)

@@ -15,17 +15,17 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "web"))
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "web")]
 
 from browser import PHONE, PROJECTOR
 from fake_session import FakeSession
+from room import make_room
 
 from cards.sentences import sentence
 from referee.match.foul import foul_sentence
 from referee.match.verdict import parse_wording
 from referee.recording import Budget, load_attempt
 from referee.recording.folder import REVIEW, append_line, write_json
-from referee.recording.retention import make_room
 from referee.recording.writer import UNFINISHED, truncation_record
 from referee.web.app import create_app
 from referee.web.server import serve
