@@ -373,8 +373,6 @@ class FileCamera(ThreadedCamera):
 
 def open_camera(source: str, clock: Clock) -> ThreadedCamera:
     """The camera that a user names: an index, an address or a file. Raises DeviceLost for a missing file."""
-    if source.isdigit():
-        return VideoCamera(int(source), clock)
-    if "://" in source:
-        return VideoCamera(source, clock)
+    if source.isdigit() or "://" in source:
+        return VideoCamera(int(source) if source.isdigit() else source, clock)
     return FileCamera(source, clock)

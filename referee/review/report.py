@@ -68,18 +68,15 @@ def write_report(rows: Sequence[Mapping], out: Path) -> dict:
     found = summarize(rows)
     (out / "report.json").write_text(json.dumps(found, indent=1, ensure_ascii=False), encoding="utf-8")
     shown = found["changes"][:PICTURES_AT_MOST]
+    attempts = [row["attempt"] for row in shown]  # those of one name may come from several archives
+    names = [f"{name}.{n}" if attempts.index(name) < n else name for n, name in enumerate(attempts)]
     with ThreadPoolExecutor() as pool:
-        drawn = pool.map(lambda row, name: _picture(row, out, name), shown, _names([row["attempt"] for row in shown]))
+        drawn = pool.map(lambda row, name: _picture(row, out, name), shown, names)
     pictures = {row["folder"]: name for row, name in zip(shown, drawn, strict=True) if name}
     text = files("referee.review").joinpath("rejudge.html").read_text(encoding="utf-8")
     page = Environment(autoescape=True).from_string(text).render(found, pictures=pictures)
     (out / "report.html").write_text(page, encoding="utf-8")
     return found
-
-
-def _names(attempts: Sequence[str]) -> list[str]:
-    """A file's name for each; attempts of one name may come from several archives."""
-    return [f"{name}.{n}" if attempts.index(name) < n else name for n, name in enumerate(attempts)]
 
 
 def _picture(row: Mapping, out: Path, stem: str) -> str | None:
