@@ -11,16 +11,14 @@ import pytest
 from calibration.palette import LINEAR
 from cards.pieces import builtin_piece_set
 from referee.vision.city.paints import SIDE_LIGHT, Paint, Sides, _Fit, _shares, _stray, log_light, same_hue
-from referee.vision.city.sight import _bare, _painted
+from referee.vision.city.sight import _bare, _doubted
 
 CODES = ((234, 122, 32), (34, 88, 168), (148, 194, 60), (112, 70, 44))
 NAMED = log_light(LINEAR[np.array(CODES)] * 0.8 + 0.03)
 ORANGE, BLUE, LIME, BROWN = range(4)
-OTHERS = np.zeros((4, 4), bool)
-"""Which paints have one hue where none do."""
-BROWNISH = OTHERS.copy()
+BROWNISH = np.zeros((4, 4), bool)
 BROWNISH[ORANGE, BROWN] = BROWNISH[BROWN, ORANGE] = True
-"""Where orange and brown have one."""
+"""Which paints have one hue where orange and brown have."""
 LIT, DIM, DARK = 0.9, 0.4, 0.12
 """Of the paper's light: a top face, a side towards the window, one away from it."""
 
@@ -91,12 +89,6 @@ def test_a_tower_in_a_shadow_keeps_its_paints():
     assert told_apart(sides, NAMED, as_pixels_say(sides, COLORS)).argmax(1).tolist() == COLORS
 
 
-def test_a_paint_says_how_far_it_is_ahead_and_others_behind():
-    paint = Paint(np.array([-9.0, -2.0, -5.5]), 40)
-    assert (paint.color, paint.ahead, paint.behind(0), paint.behind(1)) == (1, 3.5, 7.0, 0.0)
-    assert Paint(np.array([-2.0]), 40).ahead == np.inf
-
-
 def test_a_low_storey_between_towers_is_told_by_the_light_that_they_leave():
     """All of an orange storey's sides in deep shade look as brown ones in the light: how much the towers take tells."""
     taken, n = 0.3, len(COLORS)
@@ -157,9 +149,9 @@ def test_a_site_is_free_where_all_that_is_seen_on_it_is_paper(storeys, free):
 
 
 def test_what_is_rather_paper_is_no_storey_to_be_sure_of():
-    trial = SimpleNamespace(color_nats=np.array([[900.0, 100.0]]), visible_px=np.array([700]))
-    assert _painted(trial, 0, paint(-5.0), OTHERS[:2, :2]) == (0, 21.0, True)
-    assert _painted(trial, 0, paint(3.0), OTHERS[:2, :2]) == (0, 21.0, False)
+    nats, shares = np.array([[0.0, -20.0]]), np.array([[1.0, 0.0]])
+    assert not len(_doubted(nats, shares, [paint(-5.0)])) and not len(_doubted(nats, shares, [None]))
+    assert _doubted(nats, shares, [paint(3.0)]).tolist() == [0]
     assert paint(3.0).bare == pytest.approx(3.0) and Paint(np.array([-1.0]), 40).bare == -np.inf
 
 
@@ -167,69 +159,3 @@ def test_orange_and_brown_are_one_paint_in_two_lights():
     stones = SimpleNamespace(colors=list("oblm"), rgb=lambda name: CODES["oblm".index(name)])
     assert (same_hue(stones) == BROWNISH).all()
     assert not same_hue(builtin_piece_set("city_stones")).any()
-
-
-def told(pixels, color, ahead, loosely, second=BROWN):
-    """A storey's paint: its likeliest colour, by how many nats ahead of the second, and so by all of its pixels."""
-    nats, loose = np.full(4, -20.0), np.full(4, -20.0)
-    nats[[color, second]] = 0.0, -ahead
-    loose[[color, second]] = 0.0, -loosely
-    return Paint(nats, pixels, -30.0, loose)
-
-
-def trial(color, apart=600.0):
-    """A storey of 300 pixels that speak for a colour."""
-    nats = np.full((1, 4), -apart)
-    nats[0, color] = 0.0
-    return SimpleNamespace(color_nats=nats, visible_px=np.array([300]))
-
-
-@pytest.mark.parametrize(
-    ("color", "paint", "sure"),
-    [
-        (BROWN, told(7, ORANGE, 0.0, 1.1), False),
-        (BROWN, told(0, BROWN, 0.1, 0.1, ORANGE), False),
-        (BROWN, told(20, BROWN, 2.0, 2.0, ORANGE), True),
-        (BROWN, None, False),
-        (BLUE, None, True),
-        (BLUE, told(20, ORANGE, 0.0, 3.0), True),
-    ],
-)
-def test_pixels_of_a_sliver_tell_no_paint_that_is_another_in_other_light(color, paint, sure):
-    """At the foot of a tower an orange storey's few pixels were as brown as a lit brown one's."""
-    assert _painted(trial(color), 0, paint, BROWNISH) == (color, 600.0, sure)
-    assert _painted(trial(color), 0, paint, OTHERS) == (color, 600.0, True)
-
-
-@pytest.mark.parametrize(
-    ("pixels_say", "paint", "sure"),
-    [
-        (LIME, told(36, LIME, 0.7, 2.2), True),
-        (LIME, told(36, LIME, 0.7, 0.3), False),
-        (BROWN, told(57, ORANGE, 1.3, 5.2), True),
-        (BROWN, told(57, ORANGE, 1.3, 0.3), False),
-        (BROWN, told(57, ORANGE, 0.3, 5.2), False),
-        (BROWN, told(127, ORANGE, 2.0, -2.6), False),
-        (BROWN, told(127, ORANGE, 4.5, -2.6), True),
-        (BLUE, told(57, ORANGE, 2.0, 5.2), False),
-    ],
-)
-def test_what_the_sides_hardly_tell_all_of_them_with_their_rims_may(pixels_say, paint, sure):
-    assert _painted(trial(pixels_say), 0, paint, BROWNISH)[::2] == (paint.color, sure)
-
-
-def test_sides_with_their_rims_are_told_in_the_lights_that_the_others_found():
-    """What is seen of a storey that shows rims alone; a side in a light that nothing else is seen in says nothing."""
-    sides, n = seen(COLORS), len(COLORS)
-    fit = _Fit(replace(sides, lights=((1, 0, 0), (1, 0, 1), (1, 0, 2))), NAMED)
-    fit.color_nats(_shares(as_pixels_say(sides, COLORS)))
-    two = log_light(LINEAR[np.array([CODES[ORANGE]] * 2)] * np.array([[DARK], [0.5]]))
-    flat, one, none = np.zeros(2, int), np.ones(2), np.zeros((2, 3))
-
-    def nats(*lights):
-        rough = Sides(((1, n, 0),), flat, np.arange(2), np.arange(2), one == 0, 400 * one, two, none, lights)
-        return fit.loose_color_nats(rough)[0]
-
-    told = nats((1, 0, 2), (1, 9, 1))
-    assert told.argmax() == ORANGE and told[ORANGE] - told[BROWN] > 1
-    assert (nats((1, 8, 2), (1, 9, 1)) == 0).all()

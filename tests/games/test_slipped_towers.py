@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from referee.vision.city.drawn import CityPicture, StoreySize, TowerPose, drawn
-from referee.vision.city.paints import Paint
 from referee.vision.city.reading import PLACE_NATS, SLIP_SD_MM, CityReading, Tower
-from referee.vision.city.sight import _sought_beside, _stacked
+from referee.vision.city.sight import _stacked
 
 STONE = StoreySize(24.0, 24.0, 10.0)
 BLUE, YELLOW = 0, 1
@@ -108,15 +107,3 @@ def test_storeys_far_off_the_ones_below_are_no_stack(place, stacked):
 def test_a_lowest_storey_that_is_hardly_seen_says_little_of_where_a_tower_stands():
     tower = Tower(COLORS[:2], TowerPose(6.5, 0.0, 0.0, ((-4.0, 0.0),)))
     assert _stacked(tower, np.array([1.0, 300.0])) and not _stacked(tower, np.array([300.0, 300.0]))
-
-
-def test_a_lowest_storey_sought_on_shaded_paper_is_named_by_what_is_sure_alone():
-    """Orange was said to be brown, 4 nats ahead, where the second storey seemed to slip by 4.6 mm; one that stands
-    straight, or whose paint is clear, is believed."""
-    slid = Tower(COLORS[:3], TowerPose(0.0, 0.0, 0.0, ((3.0, -3.0), (0.0, 0.0))))
-    straight = Tower(COLORS[:3], TowerPose(0.0, 0.0, 0.0, ((1.0, -1.0), (3.0, -3.0))))
-    few, many = Paint(np.array([-2.0, -6.0]), 12), Paint(np.array([-2.0, -6.0]), 60)
-    assert _sought_beside(slid, 4.0, many) and not _sought_beside(slid, 20.0, many)
-    assert _sought_beside(slid, 300.0, few) and _sought_beside(slid, 300.0, None)
-    assert not _sought_beside(straight, 4.0, many)
-    assert not _sought_beside(Tower(COLORS[:1], slid.place), 4.0, many)  # what is above the highest storey is none

@@ -8,7 +8,7 @@ paint. What is left has heavy tails: shadows of single lamps, a lamp's mirror im
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import cv2
 import numpy as np
@@ -34,9 +34,6 @@ SIDE_PX = 40.0
 LEFT_SD, LEFT_FREEDOM = np.array((0.2, 0.15, 0.17)), 4.0
 """What is left, (l, a, b), and the degrees of freedom of its Student's t: on sides of many pixels of the tables that
 this was tuned on, of known paint, 0.16 to 0.19 of l, 0.16 of a and 0.17 of b."""
-LOOSE_SD = np.array((0.5, 0.3, 0.4))
-"""What is left on sides with their rims, which are mixtures. By these the likeliest of 5916 storeys of tables 200 to
-202 and 420 to 516 was wrong 7 times, and by more than a nat twice."""
 HUE_APART = np.radians(15)
 """Paints whose hues are nearer than this are one paint in two lights to a pixel: orange and brown, 10 degrees apart."""
 STRAY_LIGHT = 0.004
@@ -69,7 +66,7 @@ class Sides:
     """What is seen of the storeys' sides. By row: ``storey`` (n,) into ``keys``, ``side`` (n,) a number of its own for
     each face of each storey, ``light`` (n,) one for all faces of a city that look the same way in one picture,
     ``top`` (n,) bool, ``pixels`` (n,), ``features`` (n, 3) as (l, a, b) of their medians, and ``sky`` (n, 3) what the
-    other towers add to those, as far as they tell it. ``lights`` are their city, picture and face."""
+    other towers add to those, as far as they tell it."""
 
     keys: tuple[Key, ...]
     storey: np.ndarray
@@ -79,7 +76,6 @@ class Sides:
     pixels: np.ndarray
     features: np.ndarray
     sky: np.ndarray
-    lights: tuple[Key, ...] = ()
 
 
 def log_light(relative: np.ndarray) -> np.ndarray:
@@ -101,36 +97,33 @@ def _stray(features: np.ndarray) -> np.ndarray:
     return np.stack([(r + g + b) / 3**2, r + g, b + (r + g) / 4], 1)
 
 
-def sides_of(
-    cities: Mapping[int, CityReading], shares: Mapping[tuple[int, ...], np.ndarray], rims: bool = False
-) -> Sides:
-    """The sides of every storey of these cities that their pictures show, with or without their ``rims``; ``shares``
-    as ``sky.side_lights`` tells them."""
+def sides_of(cities: Mapping[int, CityReading], shares: Mapping[tuple[int, ...], np.ndarray]) -> Sides:
+    """The sides of every storey of these cities that their pictures show; ``shares`` as ``sky.side_lights`` tells
+    them."""
     rows = [
         (city, k, *face)
         for city, reading in cities.items()
         for k, look in enumerate(reading.looks)
-        for face in _faces_in(look, reading, rims)
+        for face in _faces_in(look, reading)
     ]
     table = np.array(rows, float).reshape(len(rows), ROW)
     city, look, site, storey, face = table[:, :5].astype(int).T
     keys, of_storey = np.unique(np.stack([city, site, storey], 1), axis=0, return_inverse=True)
     _, of_side = np.unique(np.stack([city, site, storey, face], 1), axis=0, return_inverse=True)
-    lit, of_light = np.unique(np.stack([city, look, face], 1), axis=0, return_inverse=True)
+    _, of_light = np.unique(np.stack([city, look, face], 1), axis=0, return_inverse=True)
     top = np.zeros(len(table), bool)
     if cities:
         body = solid(next(iter(cities.values())).storey.shape, Pose())
         top = body.normals[face, 2] > 0.5
-    named, light = (tuple((int(a), int(b), int(c)) for a, b, c in rows) for rows in (keys, lit))
+    named = tuple((int(a), int(b), int(c)) for a, b, c in keys)
     flat = (of_storey.ravel(), of_side.ravel(), of_light.ravel())
     share = np.array([shares[a, b, c, d] for a, b, c, d in table[:, [0, 2, 3, 4]].astype(int).tolist()]).reshape(-1, 3)
     sky = SKY_SHARE * _features(np.log(np.maximum(share, LEAST_SHARE)))
-    return Sides(named, *flat, top, table[:, 5], log_light(table[:, 6:]), sky, light)
+    return Sides(named, *flat, top, table[:, 5], log_light(table[:, 6:]), sky)
 
 
-def _faces_in(look: CityPicture, reading: CityReading, rims: bool) -> list[tuple[float, ...]]:
-    """(site, storey, face, pixels, r, g, b) of each face in one picture: medians of what is well inside of it, or of
-    all of it.
+def _faces_in(look: CityPicture, reading: CityReading) -> list[tuple[float, ...]]:
+    """(site, storey, face, pixels, r, g, b) of each face in one picture: medians of what is well inside of it.
 
     Of top faces the highest alone: where a storey below seems to stick out, that is a slit of one or two millimetres
     in the shade, if it is there at all."""
@@ -142,9 +135,7 @@ def _faces_in(look: CityPicture, reading: CityReading, rims: bool) -> list[tuple
             at = (x, y, (n + 0.5) * reading.storey.high, tower.place.yaw)
             draw_solid(body, at, view.camera, view.matrix, buffer, site * MOST_STOREYS + n, FACES)
     tags, square = buffer.tags.astype(np.float32), np.ones((3, 3), np.uint8)
-    inner = (tags >= 0) & view.valid
-    if not rims:
-        inner &= (cv2.erode(tags, square) == tags) & (cv2.dilate(tags, square) == tags)
+    inner = (tags >= 0) & view.valid & (cv2.erode(tags, square) == tags) & (cv2.dilate(tags, square) == tags)
     there, light = buffer.tags[inner], LINEAR[view.image[inner]][:, ::-1] / look.evidence.white
     out: list[tuple[float, ...]] = []
     for tag in np.unique(there):
@@ -161,37 +152,16 @@ def _faces_in(look: CityPicture, reading: CityReading, rims: bool) -> list[tuple
 class Paint:
     """What a storey's sides tell of its paint: ``nats`` (k,) for each of the set's colours, from so many ``pixels``
     well inside of them; and ``paper``, for that it is no stone but the plan's paper, in the shade and glow of the
-    towers about it. ``loose`` (k,) nats are what all of its pixels tell, with the rims; ``nats`` too where it shows
-    nothing but rims."""
+    towers about it."""
 
     nats: np.ndarray
     pixels: int
     paper: float = -np.inf
-    loose: np.ndarray = field(default_factory=lambda: np.zeros(0))
-
-    @property
-    def color(self) -> int:
-        """The likeliest, by index."""
-        return int(self.nats.argmax())
-
-    @property
-    def ahead(self) -> float:
-        """By how many nats it is ahead of the next; of all where there is but one colour."""
-        return self.behind(int(self.nats.argsort()[-2])) if len(self.nats) > 1 else np.inf
-
-    def loosely_ahead(self, color: int) -> float:
-        """By how many nats a colour is ahead of the next by all of its pixels; below 0 where another one is."""
-        others = np.delete(self.loose, color) if len(self.loose) else self.loose
-        return float(self.loose[color] - others.max()) if len(others) else -np.inf
 
     @property
     def bare(self) -> float:
         """By how many nats paper is ahead of all paints."""
         return float(self.paper - self.nats.max())
-
-    def behind(self, color: int) -> float:
-        """By how many nats a colour is behind the likeliest."""
-        return float(self.nats.max() - self.nats[color])
 
 
 def storey_paints(stones: PieceSet, cities: Mapping[int, CityReading]) -> dict[int, dict[tuple[int, int], Paint]]:
@@ -200,17 +170,17 @@ def storey_paints(stones: PieceSet, cities: Mapping[int, CityReading]) -> dict[i
     The readings' own colours are where it starts from.
     """
     albedo = LINEAR[np.array([stones.rgb(c) for c in stones.colors])] * PAINT_LIGHT
-    share, out = side_lights(cities, albedo), {city: dict[tuple[int, int], Paint]() for city in cities}
-    sides, rough = sides_of(cities, share), sides_of(cities, share, rims=True)
+    sides, out = (
+        sides_of(cities, side_lights(cities, albedo)),
+        {city: dict[tuple[int, int], Paint]() for city in cities},
+    )
     if sides.keys:
         fit = _Fit(sides, log_light(albedo + USUAL_HAZE))
         each_px = {city: reading.shown().color_nats for city, reading in cities.items()}
         first = _shares(np.array([each_px[city][site * FLOORS + storey] for city, site, storey in sides.keys]))
-        nats = dict(zip(sides.keys, fit.color_nats(first), strict=True))
-        pixels = dict(zip(sides.keys, np.bincount(sides.storey, sides.pixels), strict=True))
-        for key, loose in zip(rough.keys, fit.loose_color_nats(rough), strict=True):
-            firm = nats.get(key, np.append(loose, -np.inf))
-            out[key[0]][key[1:]] = Paint(firm[:-1], int(pixels.get(key, 0)), float(firm[-1]), loose)
+        pixels = np.bincount(sides.storey, sides.pixels)
+        for key, nats, px in zip(sides.keys, fit.color_nats(first), pixels, strict=True):
+            out[key[0]][key[1:]] = Paint(nats[:-1], int(px), float(nats[-1]))
     return out
 
 
@@ -283,16 +253,6 @@ class _Fit:
         light, unsure = self._without(shares)
         off = (self.features - light)[:, None] - np.vstack([self.paint, PAPER])
         return _by_storey(self.sides, off, np.square(self.sd) + unsure)
-
-    def loose_color_nats(self, rough: Sides) -> np.ndarray:
-        """(s, k) nats of each storey for each colour by sides with their rims, in the lights that were found; of sides
-        whose light is not known none."""
-        numbers = {light: k for k, light in enumerate(self.sides.lights)}
-        of = np.array([numbers.get(light, -1) for light in rough.lights], int)[rough.light]
-        off = (rough.features - rough.sky - self.light[of])[:, None] - self.paint
-        off[of < 0] = 0.0
-        spread = (np.square(LOOSE_SD) + _stray(rough.features)) * (1 + SIDE_PX / rough.pixels)[:, None]
-        return _by_storey(rough, off, spread)
 
 
 def _by_storey(sides: Sides, off: np.ndarray, spread: np.ndarray) -> np.ndarray:
