@@ -49,8 +49,8 @@ def test_a_hidden_storey_is_never_told_by_its_neighbours_alone():
 
 
 def seen(*gains):
-    """A storey of 200 pixels that gain so many nats each by a colour."""
-    return SimpleNamespace(color_nats=200.0 * np.array([gains]), visible_px=np.array([200.0]))
+    """A storey of 100 pixels that gain so many nats each by a colour."""
+    return SimpleNamespace(color_nats=100.0 * np.array([gains]), visible_px=np.array([100.0]))
 
 
 def test_pixels_and_sides_tell_a_storey_together():

@@ -18,7 +18,7 @@ from referee.vision.city.reading import Trial
 PAINT_WEIGHT, PAINT_PX = 2.0, 12
 """How much a nat of a storey's paint counts, from so many pixels well inside of its sides. Of 1320 storeys of tables
 800 to 823, from two choices of three pictures each, the likeliest weight was 2.7; of tables with brown stones 1.3."""
-PIXEL_WEIGHT, RIM_PX = 2.0, 200.0
+PIXEL_WEIGHT, RIM_PX = 2.0, 100.0
 """How much a nat a pixel counts that a storey's pixels, each for itself, gain by a colour: pixels of one storey err
 together. Half as much where so many are seen, which are mostly rims."""
 
