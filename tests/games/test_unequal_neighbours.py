@@ -41,10 +41,11 @@ def test_a_height_is_told_whatever_a_tower_beside_was_called_where_it_was_not_se
 
 def test_a_height_in_full_view_is_sure_and_another_is_told_by_a_side_beside_it():
     azimuths = (20, 110, 200, 290)
-    assert not _told_beside(reading_of(azimuths, THERE), LOW)
-    assert not _told_beside(reading_of(azimuths, THERE), HIGH)
-    assert _told_beside(reading_of(azimuths, {**THERE, LOW: (YELLOW, BLUE, YELLOW)}), LOW)
-    assert _told_beside(reading_of(azimuths, {**THERE, LOW: (YELLOW,)}), LOW)
+    assert not _told_beside(reading_of(azimuths, THERE), LOW, 399.0)
+    assert not _told_beside(reading_of(azimuths, THERE), HIGH, 399.0)
+    assert _told_beside(reading_of(azimuths, {**THERE, LOW: (YELLOW, BLUE, YELLOW)}), LOW, 399.0)
+    assert _told_beside(reading_of(azimuths, {**THERE, LOW: (YELLOW,)}), LOW, 399.0)
+    assert not _told_beside(reading_of(azimuths, {**THERE, LOW: (YELLOW,)}), LOW, 400.0)
 
 
 def test_where_the_pictures_are_at_odds_the_height_is_told_beside():
@@ -53,4 +54,4 @@ def test_where_the_pictures_are_at_odds_the_height_is_told_beside():
     more = {**THERE, LOW: (YELLOW, BLUE, BLUE)}
     one, others = reading_of((20,), more, more), reading_of((110, 200, 290), more)
     mixed = CityReading([*one.looks, *others.looks], STONE, one.towers)
-    assert not _told_beside(one, LOW) and _told_beside(mixed, LOW)
+    assert not _told_beside(one, LOW, 399.0) and _told_beside(mixed, LOW, 399.0)
