@@ -17,7 +17,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 from room import make_room
 
 from referee.recording.index import Index
-from referee.recording.retention import Budget, Removed, Remover, parse_removals, read_removals
+from referee.recording.retention import Budget, Removed, Remover, parse_removals, read_removals, remove_on_request
+from referee.recording.writer import UNFINISHED
 
 MB = 1 << 20
 NOW = datetime(2026, 6, 1, 20, 0, tzinfo=UTC)
@@ -270,3 +271,31 @@ def test_a_remover_goes_on_after_a_rest(tmp_path, monkeypatch):
         remover.delete([one])
         assert deleted.acquire(timeout=20) and not one.left.exists()
     remover.close()
+
+
+@pytest.mark.parametrize(
+    ("recorded_at", "cut_short", "stays"),
+    [
+        ("2026-06-01T19:00:00+00:00", UNFINISHED, "it may still be recording"),
+        ("2026-06-01T19:00:00+00:00", "a power cut", None),
+        ("2026-01-01T20:00:00+00:00", UNFINISHED, None),
+    ],
+)
+def test_what_is_removed_on_request_and_what_stays(tmp_path, recorded_at, cut_short, stays):
+    folder, index = attempt(tmp_path, "a", recorded_at, cut_short=cut_short), Index(tmp_path, kept=False)
+    index.refresh()
+    assert remove_on_request(index, folder, NOW, "Ann") == stays
+    assert folder.exists() == bool(stays)
+    assert len(read_removals(tmp_path)) == (not stays)
+    if not stays:
+        assert '"on request"' in (tmp_path / "retention.jsonl").read_text() and not index.latest(9)
+
+
+def test_what_cannot_be_read_or_deleted_is_said(tmp_path, monkeypatch):
+    unread, kept = attempt(tmp_path, "a"), attempt(tmp_path, "b")
+    (unread / "attempt.json").write_text("{")
+    index = Index(tmp_path, kept=False)
+    index.refresh()
+    assert "attempt.json" in remove_on_request(index, unread, NOW, "Ann")
+    monkeypatch.setattr(shutil, "rmtree", lambda *given, **named: None)
+    assert remove_on_request(index, kept, NOW, "Ann").endswith("could not be deleted")
