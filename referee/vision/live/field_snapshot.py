@@ -121,8 +121,8 @@ def came_together(looks: Sequence[tuple[float, FieldSnapshot]], bare_field: Fiel
     clear, last = sights[0], sights[-1]
     if last.labels is None or not _same_window(clear, last):
         return None
-    free = _like(bare_field, clear) if _same_window(bare_field, clear) else ~clear.coloured
-    new = _in_field(last.piece & free & ~clear.coloured & ~_like(clear, last), clear, last)
+    fresh = last.piece & ~clear.coloured & ~_like(clear, last)
+    new = _in_field(fresh & _like(bare_field, clear) if _same_window(bare_field, clear) else fresh, clear, last)
     if not _is_piece(new, last.field):
         return None
     none, found = np.zeros(new.shape, bool), None
