@@ -261,7 +261,7 @@ GOOD_SHARE = measured(
     "right builds of simulated tables (seeds 3 to 22) were read otherwise at up to 0.945; a wider search finds them",
 )
 GOOD_AGREEMENT = measured(0.75, "of the evidence", "of a piece's or a place's pixels; by hand, on the dev set")
-GOOD_BESIDE = measured(300.0, "nats", "as GOOD_SHARE: in one patch beside the build; in all, too few to share")
+GOOD_BESIDE = measured(300.0, "nats", "by hand, on the dev set: in one patch by the build; in all, too few to share")
 TOUCHING_PX = measured(8, "px of the view (mm)", "by hand: so near is what touches a build; half as near what it lacks")
 NEAR_PX = measured(5, "px of the view (mm)", "by hand: so near an edge, of a build or of the picture, is at it")
 FEW_PX = measured(20, "px of the view (mm2)", "by hand: fewer say nothing: of a colour, a piece, a sliver between two")
