@@ -9,6 +9,7 @@ and what cards ask comes from ``cards``; appearance never does.
     python tests/witness/make_sessions.py OUT bars_day …      only those
     python tests/witness/make_sessions.py OUT --chance 0 20   twenty of chance, seeds 0 to 19
     python tests/witness/make_sessions.py OUT --worn 0 20     the same with worn paint, clutter, a drifting camera
+    python tests/witness/make_sessions.py OUT --chance 0 60 --spp 4 --denoise --duels 5     a table in about 80 s
     referee bench OUT
 
 With an LLVM library newer than 15 (Debian: libllvm19) name it in DRJIT_LIBLLVM_PATH and pass
@@ -35,7 +36,7 @@ import yaml
 from witness_builds import Pieces, Stand, make_stand, reach, spread, truth_row
 from witness_chance import chance_session, worn_session
 from witness_prints import CARD_MM, card_picture, grain_picture, mat_picture, worn_picture
-from witness_render import Thing, View, quad, render
+from witness_render import Thing, View, quad, render, render_denoised
 from witness_rooms import srgb
 from witness_sessions import SESSIONS, Session
 from witness_solids import about_x, about_z, extruded, outline, piece_mesh, placed
@@ -138,7 +139,8 @@ def shoot(rig: Rig, fields: dict, seed: int) -> np.ndarray:
     for zone, mat in zip(ZONES, rig.mats, strict=True):
         things += _painted(rig, zone, mat, fields.get(zone, ()))
     session = rig.session
-    return render(session.room, things, session.webcam, rig.view, session.spp, seed)
+    how = render_denoised if session.denoised else render
+    return how(session.room, things, session.webcam, rig.view, session.spp, seed)
 
 
 def _printed(rig: Rig) -> list[Thing]:
@@ -377,6 +379,8 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=0, help="0: as many as there are cores")
     parser.add_argument("--chance", nargs=2, type=int, metavar=("FIRST", "COUNT"), help="sessions of chance instead")
     parser.add_argument("--worn", nargs=2, type=int, metavar=("FIRST", "COUNT"), help="hard sessions of chance instead")
+    parser.add_argument("--denoise", action="store_true", help="denoise the pictures: --spp 4 is enough then")
+    parser.add_argument("--duels", type=int, help="pictures of two builds each, fewer than a session asks for")
     parser.add_argument("--spp", type=int, help="samples a pixel, fewer than a session asks for: quicker and noisier")
     options = parser.parse_args()
     mi.set_variant(options.variant)
@@ -390,7 +394,8 @@ def main() -> None:
     if options.worn:
         chosen = [worn_session(options.worn[0] + k) for k in range(options.worn[1])]
     for session in chosen:
-        write_session(replace(session, spp=options.spp or session.spp), options.out)
+        samples, frames = options.spp or session.spp, options.duels or session.frames
+        write_session(replace(session, spp=samples, denoised=options.denoise, frames=frames), options.out)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """One scene path-traced by Mitsuba 3: table, mats, pieces, people, lamps in; linear light out.
 
 The ``llvm_ad_rgb`` variant is three times as quick as ``scalar_rgb``; it needs an LLVM library newer than 15
-(Debian: libllvm19, found through DRJIT_LIBLLVM_PATH).
+(Debian: libllvm19, found through DRJIT_LIBLLVM_PATH). Pictures of few paths a pixel are denoised by Intel's Open Image
+Denoise (``pip install pyoidn``), helped by each pixel's albedo and normal.
 """
 
 from __future__ import annotations
@@ -74,15 +75,29 @@ def render(room: Room, things: Sequence[Thing], cam: Webcam, view: View, spp: in
     return render_scene(scene_of(room, things), cam, view, spp, seed)
 
 
+def render_denoised(room: Room, things: Sequence[Thing], cam: Webcam, view: View, spp: int, seed: int) -> np.ndarray:
+    """The same from few paths a pixel, denoised."""
+    import pyoidn
+
+    scene = scene_of(room, things, with_features=True)
+    sensor = _sensor(cam, view)
+    sensor["film"]["rfilter"] = {"type": "box"}  # neighbours share no path: the denoiser takes their noise as independent
+    layers = np.array(mi.render(scene, sensor=mi.load_dict(sensor), spp=spp, seed=seed))
+    light, albedo, normal = (np.ascontiguousarray(layers[..., k : k + 3], np.float32) for k in (0, 3, 6))
+    return pyoidn.denoise(light, albedo=albedo, normal=normal, hdr=True)
+
+
 def render_scene(scene: mi.Scene, cam: Webcam, view: View, spp: int, seed: int) -> np.ndarray:
     """The same of a scene that was made before."""
     return np.array(mi.render(scene, sensor=mi.load_dict(_sensor(cam, view)), spp=spp, seed=seed))[..., :3]
 
 
-def scene_of(room: Room, things: Sequence[Thing]) -> mi.Scene:
+def scene_of(room: Room, things: Sequence[Thing], with_features: bool = False) -> mi.Scene:
     """The room and the things in it, to be rendered from anywhere: it takes longer to make than a picture of few paths
-    a pixel."""
-    parts = {"type": "scene", "integrator": {"type": "path", "max_depth": 6, "rr_depth": 4}, "around": _around(room)}
+    a pixel. ``with_features``: its pictures have albedo and normal (h, w, 3 each) behind the light."""
+    path = {"type": "path", "max_depth": 6, "rr_depth": 4}
+    features = {"type": "aov", "aovs": "albedo:albedo,normal:sh_normal", "light": path}
+    parts = {"type": "scene", "integrator": features if with_features else path, "around": _around(room)}
     parts |= {f"lamp{k}": _lamp(lamp) for k, lamp in enumerate(room.lamps)}
     surfaces: dict = {}
     everything = [*things, *_furniture(room)]

@@ -154,6 +154,7 @@ class Session:
     distance: float = 700.0
     frames: int = 8
     spp: int = 32
+    denoised: bool = False
     wear: Wear = Wear()
 
 
