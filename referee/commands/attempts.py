@@ -60,11 +60,6 @@ class Rejudging:
     )
     watch: bool = option(is_flag=True, help="Read the videos anew too: did it fall after Stop, by itself?")
     jobs: int | None = option("-j", "--jobs", type=click.IntRange(1), help="Processes (default: one a core).")
-    scheduler: str | None = option(
-        metavar="ADDRESS",
-        help="A Dask scheduler, tcp://host:port, instead of this machine's cores; its workers need share no disk with "
-        "it.",
-    )
     eye: str = option(
         default=EYE,
         show_default=False,
@@ -100,7 +95,7 @@ def rejudge(asked: Rejudging) -> None:
         options = asked.options
         with Bar(total=len(every), unit="attempt") as bar:
             try:
-                rows = judge_all(every, options, out, asked.jobs, asked.scheduler, lambda n, _: bar.update(n - bar.n))
+                rows = judge_all(every, options, out, asked.jobs, lambda n, _: bar.update(n - bar.n))
             except Interrupted as stop:
                 click.echo(f"referee: {stop}", err=True)
                 raise click.exceptions.Exit(130) from None

@@ -21,9 +21,6 @@ LOCAL_PROTOCOL = "file"
 REQUESTS_AT_ONCE = 100
 """So many records are asked for at once."""
 
-IN_PROCESS_PROTOCOLS = ("memory", LOCAL_PROTOCOL)
-"""What another machine cannot read by the same address."""
-
 Which = Callable[[Path, Sequence[str]], Sequence[str]]
 """Which files are needed: the folder, in which ``attempt.json`` is already, and the names of all -> their names."""
 
@@ -46,11 +43,6 @@ class AttemptSource:
     def name(self) -> str:
         """The folder's name."""
         return Path(self.address).name
-
-    @property
-    def elsewhere(self) -> bool:
-        """Whether other machines can read it by the same address."""
-        return not self.is_folder and self.address.partition("://")[0] not in IN_PROCESS_PROTOCOLS
 
 
 def is_address(text: object) -> bool:
@@ -104,16 +96,6 @@ def fetched_attempt(source: AttemptSource, which: Which = lambda folder, names: 
             for name in which(folder, sorted(set(names) - {META})):
                 fs.get_file(f"{path}/{name}", os.fspath(folder / name))
         yield folder
-
-
-def attempt_contents(source: AttemptSource, which: Which) -> dict[str, bytes]:
-    """Name -> content of the files that are needed, to be sent elsewhere. Raises BadAttempt."""
-    with fetched_attempt(source, which) as folder:
-        try:
-            names = sorted(child.name for child in folder.iterdir() if child.is_file())
-            return {name: (folder / name).read_bytes() for name in {META, *which(folder, names)}}
-        except OSError as error:
-            raise BadAttempt(f"{source.address}: {error.strerror or error}") from None
 
 
 class Mirror:

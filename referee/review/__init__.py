@@ -1,7 +1,7 @@
 """Recorded duels read and judged again: timelines, whole archives, imported videos, regression cases.
 
 ``timeline`` tells what happened (``tracks`` follows each field, ``placements`` finds the pieces, ``fall`` the first
-motion after the press); ``rejudge`` judges one attempt again, ``batch`` an archive (both cores, or a Dask cluster;
+motion after the press); ``rejudge`` judges one attempt again, ``batch`` an archive (on all cores;
 interrupted, it goes on), ``report`` says what would change, ``regression_case`` keeps a disputed call as a test.
 Nothing recorded is altered by any of them.
 """

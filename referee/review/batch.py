@@ -1,4 +1,4 @@
-"""An archive judged again: every attempt once, on both cores or on a Dask cluster.
+"""An archive judged again: every attempt once, on both cores.
 
 Each result is on disk before the next is taken in (``results``). A run that is interrupted or killed leaves those; the
 same command goes on after them and does none of them again. What could not be judged (a file that could not be read, a
@@ -19,7 +19,7 @@ import cv2
 from referee.recording.address import AttemptSource
 from referee.recording.errors import BadAttempt
 from referee.review.options import RejudgeOptions, task_key
-from referee.review.parcel import judge_source
+from referee.review.rejudge import judge_again
 from referee.review.results import Results, Rows
 from referee.workers import end_with_parent
 
@@ -40,14 +40,13 @@ def rejudge(
     options: RejudgeOptions,
     out: Path,
     jobs: int | None = None,
-    scheduler: str | None = None,
     progress: Progress = lambda done, total: None,
 ) -> Rows:
     """Judge the attempts again and give their rows in the order of ``attempts``; where one could not be judged its row
     says why in ``problem``.
 
-    ``jobs`` processes (default: one a core; 1 judges in this process), or the Dask scheduler at
-    ``scheduler``. ``progress`` is told (done, total). Raises Interrupted on Ctrl-C.
+    ``jobs`` processes (default: one a core; 1 judges in this process). ``progress`` is told (done, total). Raises
+    Interrupted on Ctrl-C.
     """
     out.mkdir(parents=True, exist_ok=True)
     fingerprint = options.fingerprint()
@@ -59,7 +58,7 @@ def rejudge(
         progress(len(done), len(keys))
         for _ in range(TRIES):
             todo = {key: source for key, source in keys.items() if key not in done}
-            for key, row in _work(todo, options, jobs, scheduler):
+            for key, row in _work(todo, options, jobs):
                 if row["problem"]:
                     problems[key] = row
                 else:
@@ -76,11 +75,7 @@ def rejudge(
     return Rows(out, list(keys), problems)
 
 
-def _work(todo: Todo, options: RejudgeOptions, jobs: int | None, scheduler: str | None) -> Iterator[tuple[str, dict]]:
-    if scheduler and todo:
-        from referee.review.cluster import on_cluster  # only who asks for a cluster needs its library
-
-        return on_cluster(todo, options, scheduler)
+def _work(todo: Todo, options: RejudgeOptions, jobs: int | None) -> Iterator[tuple[str, dict]]:
     jobs = min(jobs or os.cpu_count() or 1, len(todo))
     if not (options.look or options.watch) or jobs <= 1:  # rules alone cost less than starting a process
         return _in_this_process(todo, options)
@@ -91,7 +86,7 @@ def _in_this_process(todo: Todo, options: RejudgeOptions) -> Iterator[tuple[str,
     cores = _cores()
     keep_to_core(0)
     try:
-        yield from ((key, judge_source(source, options)) for key, source in todo.items())
+        yield from ((key, judge_again(source, options)) for key, source in todo.items())
     finally:
         if cores:
             os.sched_setaffinity(0, cores)
@@ -116,7 +111,7 @@ def _in_processes(todo: Todo, options: RejudgeOptions, jobs: int) -> Iterator[tu
         numbers.put(number)
     pool = ProcessPoolExecutor(jobs, context, initializer=_be_one_of_many, initargs=(numbers,))
     try:
-        futures = {pool.submit(judge_source, source, options): key for key, source in todo.items()}
+        futures = {pool.submit(judge_again, source, options): key for key, source in todo.items()}
         for future in as_completed(futures):
             yield futures.pop(future), future.result()
     finally:

@@ -24,7 +24,7 @@ SOURCES = (".py", ".pxd", ".h")
 
 @dataclass(frozen=True)
 class RejudgeOptions:
-    """What is different this time. Paths are text, so that options travel to other machines.
+    """What is different this time. Paths are text.
 
     ``watch`` also reads the videos anew: did the build fall after the press, and by itself?
 

@@ -8,7 +8,7 @@ other house rules, and a hundred times quicker. A human's ruling on a duel stand
 import importlib
 import time
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -24,27 +24,46 @@ from referee.match.house_rules import HouseRules
 from referee.match.stop_views import OF_TWO, PRESS_UNSEEN, UNSEEN, combine_verdicts, verdict_behind_hand
 from referee.match.verdict import zone_verdict
 from referee.recording import Attempt, load_attempt
+from referee.recording.address import AttemptSource, fetched_attempt
 from referee.recording.errors import BadAttempt
-from referee.recording.folder import read_image
+from referee.recording.folder import DECK, JOURNAL, PIECES, REVIEW, STOP, VIDEO, read_image
 from referee.recording.writer import pixel_hash
 from referee.review.film import observer_of
 from referee.review.options import RejudgeOptions, files_used, is_unjudged
 from referee.review.stop_ruling import Row, judge_both_views, player_name, recorded_rules
 from referee.review.stop_watch import watch_stop
+from referee.review.timeline import CACHE
+
+FILES_NOT_JUDGED = (REVIEW, JOURNAL, CACHE)
+"""What nobody judges by."""
 
 
-def judge_again(folder: str, options: RejudgeOptions) -> dict:
-    """The attempt's row of the report; one that cannot be judged says so in ``problem``.
+def needed_files(options: RejudgeOptions, folder: Path, names: Sequence[str]) -> Sequence[str]:
+    """Which files of an attempt are needed to judge it in this way, given the names of all; the film only where it is
+    looked at. With the options it is an ``address.Which``."""
+    if not (options.look or options.watch):
+        return [name for name in (DECK, PIECES) if name in names]
+    attempt = load_attempt(folder)
+    film = attempt.film.name
+    unjudged = options.look and not attempt.meta.get("judged") and STOP not in names
+    films = {VIDEO, film} - ({film} if options.watch or unjudged else set())
+    return [name for name in names if name not in (*films, *FILES_NOT_JUDGED)]
+
+
+def judge_again(source: AttemptSource, options: RejudgeOptions) -> dict:
+    """The attempt's row of the report, wherever it lies; one that cannot be judged says so in ``problem``.
 
     Keys: attempt, folder, match, card, value, players, caller, zones (zone -> was, now: the contract's rows),
     award_was, award_now (player or None), human (whether a human ruled), changed, pixels, seconds, problem.
     """
     begun = time.perf_counter()
-    row: dict[str, Any] = {"attempt": Path(folder).name, "folder": str(folder), "problem": None}
+    row: dict[str, Any] = {"attempt": source.name, "folder": source.address, "problem": None}
+    folder = Path(source.address)
     try:
-        row |= _judged(load_attempt(folder), options)
+        with fetched_attempt(source, partial(needed_files, options)) as folder:
+            row |= _judged(load_attempt(folder), options)
     except (RefereeError, OSError) as error:
-        row |= {"problem": str(error), "changed": False, "zones": {}}
+        row |= {"problem": str(error).replace(str(folder), source.address), "changed": False, "zones": {}}
     return row | {"seconds": round(time.perf_counter() - begun, 4)}
 
 

@@ -18,8 +18,7 @@ from cards.pieces import PieceSet
 from referee.recording import Attempt, load_attempt
 from referee.recording.address import AttemptSource, fetched_attempt
 from referee.review.options import RejudgeOptions
-from referee.review.parcel import needed_files
-from referee.review.rejudge import stored_build
+from referee.review.rejudge import needed_files, stored_build
 from referee.vision.image.view import ZoneView, zone_view
 from referee.vision.overlay import COLOURS, outlines
 

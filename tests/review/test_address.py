@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import shutil
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -14,11 +11,11 @@ from click.testing import CliRunner
 
 from referee.cli import cli
 from referee.recording import load_attempt
-from referee.recording.address import AttemptSource, attempt_sources, fetched_attempt
+from referee.recording.address import attempt_sources, fetched_attempt
 from referee.recording.folder import hash_files, pack
 from referee.review.batch import rejudge
 from referee.review.options import RejudgeOptions
-from referee.review.parcel import judge_parcel, named_files, needed_files, pack_attempt
+from referee.review.rejudge import needed_files
 
 EYE = "fake_eye:look"
 
@@ -110,27 +107,6 @@ def test_a_file_that_was_away_for_a_moment_is_read_in_the_same_run(kit, tmp_path
 
     (row,) = rejudge([folder], RejudgeOptions(eye=EYE), tmp_path / "out", jobs=1, progress=back)
     assert row["problem"] is None
-
-
-def test_a_parcel_holds_all_that_is_needed(archive, tmp_path, kit, eye):
-    """Frames, deck and rules travel as content: nothing of this machine's disk is left to read."""
-    deck = json.loads(json.dumps(kit.DECK))
-    deck["cards"][0]["value"] = 4
-    (tmp_path / "deck.json").write_text(json.dumps(deck))
-    (tmp_path / "rules.toml").write_text('ground_contacts = "exactly_two"\n')
-    asked = RejudgeOptions(eye=EYE, deck=str(tmp_path / "deck.json"), rules=str(tmp_path / "rules.toml"))
-    source = AttemptSource(str(archive / "M1-001"))
-    sent = pack_attempt(source, asked, named_files(asked))
-    here = judge_parcel(sent)
-    shutil.rmtree(archive)
-    (tmp_path / "deck.json").unlink(), (tmp_path / "rules.toml").unlink()
-    there = judge_parcel(sent)
-    assert without([here]) == without([there]) and there["problem"] is None and there["value"] == 4
-    assert there["folder"] == str(archive / "M1-001")
-    spoilt = judge_parcel(replace(sent, named={**sent.named, "deck": b"{"}))
-    assert str(tmp_path / "deck.json") in spoilt["problem"]
-    lost = judge_parcel(replace(sent, files={k: v for k, v in (sent.files or {}).items() if k != "stop.png"}))
-    assert lost["problem"] == f"{archive / 'M1-001'}/stop.png: not a picture that can be read"
 
 
 def test_verify_and_timeline_read_where_it_lies(archive, memory, tmp_path):

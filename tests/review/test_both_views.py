@@ -8,6 +8,7 @@ import pytest
 
 from referee.match.stop_views import PRESS_UNSEEN
 from referee.recording import load_attempt
+from referee.recording.address import AttemptSource
 from referee.review.options import RejudgeOptions
 from referee.review.rejudge import judge_again, press_row, with_press_view
 
@@ -26,7 +27,7 @@ ROWS = {"match": {"verdict": "match", "reasons": []}, "mismatch": {"verdict": "m
 def test_the_award_follows_both_views(kit, tmp_path, press, after, culprit, settled, award, findings):
     seen = {"files": [], "row": ROWS[press], "after": after, "culprit": culprit, "covered": False}
     folder = kit.make_attempt(tmp_path / "M1-001", verdicts={"A": ROWS[settled]}, at_press={"A": seen}, award=award)
-    row = judge_again(str(folder), RejudgeOptions(look=False))
+    row = judge_again(AttemptSource(str(folder)), RejudgeOptions(look=False))
     assert row["problem"] is None and (row["award_was"], row["award_now"]) == (award, award)
     assert row["findings"].get("A", []) == findings and not row["changed"]
 

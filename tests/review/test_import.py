@@ -17,6 +17,7 @@ from click.testing import CliRunner
 from calibration.markers import find_markers
 from referee.cli import cli
 from referee.recording import load_attempt
+from referee.recording.address import AttemptSource
 from referee.recording.folder import read_times, write_json
 from referee.recording.video import VideoWriter, read_video, remux
 from referee.review import import_video as importing
@@ -158,7 +159,7 @@ def test_a_piece_placed_after_the_stop_never_wins(tmp_path):
     attempt = import_video(SHARED / "right_500", given, tmp_path / "made")
     assert attempt.verdicts["A"]["verdict"] == "mismatch"
     assert attempt.meta["findings"] == {"A": ["touched_after_stop"]}
-    row = judge_again(str(tmp_path / "made"), RejudgeOptions(look=False))
+    row = judge_again(AttemptSource(str(tmp_path / "made")), RejudgeOptions(look=False))
     assert (row["award_was"], row["award_now"], row["changed"]) == ("Ben", "Ben", False)
     assert row["findings"] == {"A": ["touched_after_stop"]}
 
@@ -278,7 +279,7 @@ def test_watching_again_finds_the_fall_that_nobody_recorded(tmp_path, monkeypatc
     meta = json.loads((folder / "attempt.json").read_text())
     row = {"verdict": "match", "confidence": 0.97, "reasons": []}
     write_json(folder / "attempt.json", meta | {"players": {"A": "Ann", "B": "Ben"}, "verdicts": {"A": row}})
-    found = judge_again(str(folder), RejudgeOptions(look=False, watch=True))
+    found = judge_again(AttemptSource(str(folder)), RejudgeOptions(look=False, watch=True))
     assert found["findings"] == {"A": ["fell_after_stop"]}
     assert (found["award_was"], found["award_now"], found["changed"]) == ("Ann", "Ben", True)
 

@@ -158,7 +158,6 @@ ELSEWHERE = {
     "referee/recording/video.py": "the film while it is recorded",
     "referee/recording/address.py": "copies of what lies elsewhere",
     "referee/review/import_video.py": "a film that is cut, in a temporary folder",
-    "referee/review/parcel.py": "temporary folders",
     "referee/review/report.py": "a report that can be made again",
 }
 

@@ -133,7 +133,7 @@ def test_a_change_of_the_judging_code_makes_results_stale(place, monkeypatch):
 
 def test_a_picture_that_is_not_the_recorded_one_is_not_judged(kit, tmp_path, eye):
     folder = kit.make_attempt(tmp_path / "M1-001", 1, hashes={"stop.png": "0" * 64})
-    row = judge_again(str(folder), RejudgeOptions(eye=EYE))
+    row = judge_again(AttemptSource(str(folder)), RejudgeOptions(eye=EYE))
     assert row["problem"] == f"{folder}: stop.png is not the file that was recorded"
     assert eye.exists() is False
 
@@ -256,7 +256,7 @@ def test_a_humans_ruling_stands(kit, tmp_path, eye):
     folder = kit.make_attempt(
         tmp_path / "M1-003", 3, award="Ann", human=[{"zone": "A", "ruling": "match", "who": "Eve", "why": "I saw it"}]
     )
-    row = judge_again(str(folder), RejudgeOptions(eye=EYE))
+    row = judge_again(AttemptSource(str(folder)), RejudgeOptions(eye=EYE))
     assert row["zones"]["A"]["now"]["verdict"] == "mismatch"
     assert row["human"] and row["award_now"] == row["award_was"] == "Ann"
 
@@ -274,11 +274,11 @@ def test_what_cannot_be_judged_is_listed_and_stops_nothing(kit, tmp_path, eye):
 def test_a_bundle_is_judged_elsewhere_with_the_same_pixels(kit, tmp_path, eye):
     folder = kit.make_attempt(tmp_path / "here" / "M1-007", 7)
     pack(load_attempt(folder), tmp_path / "M1-007.zip")
-    here = judge_again(str(folder), RejudgeOptions(eye=EYE))
+    here = judge_again(AttemptSource(str(folder)), RejudgeOptions(eye=EYE))
     result = run(tmp_path / "M1-007.zip", "--stored", "-o", tmp_path / "out")
     assert "1 attempts, 0 changed" in result.output
     shutil.unpack_archive(tmp_path / "M1-007.zip", tmp_path / "there")
-    there = judge_again(str(tmp_path / "there" / "M1-007"), RejudgeOptions(eye=EYE))
+    there = judge_again(AttemptSource(str(tmp_path / "there" / "M1-007")), RejudgeOptions(eye=EYE))
     assert there["pixels"] == here["pixels"] and there["zones"] == here["zones"]
 
 

@@ -24,6 +24,7 @@ from referee.match.duel import StopPress
 from referee.match.evolve import evolve, fold
 from referee.match.house_rules import DEFAULT_RULES
 from referee.recording import load_attempt
+from referee.recording.address import AttemptSource
 from referee.recording.folder import sha256
 from referee.review.options import RejudgeOptions
 from referee.review.rejudge import judge_again
@@ -142,13 +143,13 @@ def test_an_old_match_keeps_the_rules_it_was_played_by(events):
 def test_an_old_attempt_is_whole_and_applying_the_rules_to_it_again_changes_nothing():
     attempt = load_attempt(BEFORE / "attempt")
     assert attempt.problems() == [] and attempt.caller == "A" and attempt.card.id == "L09"
-    row = judge_again(str(BEFORE / "attempt"), RejudgeOptions(look=False))
+    row = judge_again(AttemptSource(str(BEFORE / "attempt")), RejudgeOptions(look=False))
     assert row["problem"] is None and not row["changed"]
     assert (row["award_was"], row["award_now"]) == ("Ann", "Ann")
 
 
 @pytest.mark.slow
 def test_an_old_attempt_is_looked_at_again():
-    row = judge_again(str(BEFORE / "attempt"), RejudgeOptions())
+    row = judge_again(AttemptSource(str(BEFORE / "attempt")), RejudgeOptions())
     assert row["problem"] is None
     assert row["zones"]["A"]["now"]["verdict"] in ("match", "undecided")
