@@ -1,5 +1,6 @@
 """``referee run`` and ``referee demo``: the composition roots that choose real or simulated devices."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
@@ -20,12 +21,14 @@ from referee.commands.demo_options import DemoOptions
 from referee.commands.named_files import DECK_HELP, named_deck
 from referee.commands.options import names_in, option, simulated_players, takes_options
 from referee.commands.phone import kept_awake, open_phone_or_camera
-from referee.commands.scoreline import ScoreLines
 from referee.commands.serving import PATH, DashboardOptions
 from referee.devices.phone import PhoneCamera
 from referee.devices.ports import Camera, Clock, SystemClock
 from referee.errors import DeviceLost
+from referee.events import Event
+from referee.match.duel import Duel, stop_time
 from referee.match.house_rules import DEFAULT_RULES, load_rules
+from referee.match.state import MatchState
 from referee.recording import Budget, Recorder
 from referee.review.signing import load_private, sign
 from referee.session import heap
@@ -37,6 +40,59 @@ from referee.tournament.state import MOST_ENTRANTS, RECORD
 from referee.vision.live.gate import Gate
 from referee.vision.observer import Judgement, Observer
 from referee.vision.overlay import with_marks
+
+
+class ScoreLines:
+    """A session's listener that says how each duel ended.
+
+    ``truth`` (simulator only) says of a zone and a card id whether the build is right, to check the camera.
+    """
+
+    def __init__(self, say: Callable[[str], None], truth: Callable[[str, str], bool] | None = None) -> None:
+        self._say, self._truth = say, truth
+        self._count: Counter[str] = Counter()
+
+    def __call__(self, state: MatchState, events: Sequence[Event]) -> None:
+        """Hear of new events."""
+        for event in events:
+            if event.kind == "duel_decided":
+                self._count[event.data["by"]] += 1
+                self._say(self._duel(state.duel, state))
+            elif event.kind == "duel_void":
+                self._count["void"] += 1
+                self._say(f"duel {state.duel.number}: void ({state.duel.reason}), fresh card")
+            elif event.kind == "verdict":
+                self._count[self._checked(event, state)] += 1
+            elif event.kind == "match_finished":
+                table = ", ".join(f"{row.rank}. {row.player} {row.score}" for row in state.standings if row.rank)
+                self._say(f"winner: {state.winner or 'shared'}   ({table})")
+
+    def tally(self) -> str:
+        """All duels in a line, and with the truth known how often the camera was right."""
+        n = self._count
+        text = f"decided by the camera {n['camera']}, by a human {n['human']}, void {n['void']}"
+        if self._truth is None:
+            return text
+        seen = f"{n['right']} right, {n['wrong']} wrong, {n['undecided']} undecided"
+        return f"{text}; verdicts on callers: {seen}"
+
+    def _checked(self, event: Event, state: MatchState) -> str:
+        said = str(event.data["verdict"]["verdict"])
+        if said == "undecided" or self._truth is None or state.card_id is None:
+            return said
+        there = "match" if self._truth(event.data["zone"], state.card_id) else "mismatch"
+        return "right" if said == there else "wrong"
+
+    def _duel(self, duel: Duel, state: MatchState) -> str:
+        stop = min(duel.stops, key=lambda press: press.elapsed_s, default=None)
+        call = f"Stop by {duel.at_zone(stop.zone)} after {stop_time(stop.elapsed_s)} s, " if stop else ""
+        scores = "  ".join(f"{p} {s}" for p, s in state.scores.items())
+        seats = " - ".join(duel.seats[z] for z in sorted(duel.seats))
+        return (
+            f"duel {duel.number}: {seats}, card {duel.card_id}: {call}{duel.reason.replace('_', ' ')}: "
+            f"{duel.points} to {duel.award} ({duel.decided_by})   {scores}"
+        )
+
 
 SIMULATED_BEFORE_S, SIMULATED_WAITING_BYTES = 1.0, 64 << 20
 """A simulated camera's frames are no evidence: few are kept from before the go, and few wait for the encoder."""

@@ -29,7 +29,7 @@ from referee.session.session import Equipment, Session
 from referee.web.app import create_app
 from referee.web.base_app import knows_pin
 from referee.web.security import LOOPBACK
-from referee.web.server import Server, serve
+from referee.web.server import Server
 
 ALL_ADDRESSES = ("0.0.0.0", "::")
 SIGNAL_CHECK_S = 0.5
@@ -126,12 +126,12 @@ def start_server(app: Flask, asked: PageOptions, usual_port: int = USUAL_PORT) -
     gc.collect()
     gc.freeze()
     try:
-        return serve(app, asked.host, usual_port if asked.port is None else asked.port, asked.tls)
+        return Server(app, asked.host, usual_port if asked.port is None else asked.port, asked.tls)
     except OSError as error:
         if asked.port is not None or error.errno != errno.EADDRINUSE:
             raise
         click.echo(f"port {usual_port} is taken, so the pages have another address")
-        return serve(app, asked.host, 0, asked.tls)
+        return Server(app, asked.host, 0, asked.tls)
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 import queue
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from cards.sentences import sentence
@@ -14,9 +14,10 @@ from referee.events import Event
 from referee.match.commands import DrawCard, Foul, Go, MatchCommand, NextDuel, PressStop, Ready
 from referee.match.decide import fields_refusal
 from referee.match.state import MatchState
-from referee.session.box_lamps import ZONES, lamp_states
 from referee.session.ports import RunningSession
 from referee.workers import JobQueue
+
+ZONES = "AB"
 
 GO_WAIT_S = 0.7
 """How long the box may take to say when it sounded the go; then the host's own time counts."""
@@ -253,3 +254,24 @@ class BoxListener(JobQueue[BoxNotice]):
                 self._match.command(NEXT_STEP[phase](), "next button")
         except RefereeError as error:
             self._match.alarm("refused", error.wording)
+
+
+def lamp_states(state: MatchState) -> Mapping[int, Lamp]:
+    """Player (0 is zone A's) -> lamp.
+
+    The callers' burn, both in a dead heat; pulsing while a human has to decide, or decides anew; then the winner's
+    burns, or both blink for a void duel.
+    """
+    if state.phase == "void":
+        return dict.fromkeys(range(len(ZONES)), Lamp.BLINK)
+    if state.phase == "decided":
+        award = state.duel.award
+        winner = state.duel.zone_of(award) if award is not None and award in state.duel.seats.values() else ""
+        return _all(winner, Lamp.PULSE if state.under_review else Lamp.ON)
+    if state.phase in ("stopped", "judging", "undecided"):
+        return _all(state.duel.callers, Lamp.PULSE if state.phase == "undecided" else Lamp.ON)
+    return _all("", Lamp.OFF)
+
+
+def _all(lit: str | tuple[str, ...], lamp: Lamp) -> dict[int, Lamp]:
+    return {player: lamp if zone in lit else Lamp.OFF for player, zone in enumerate(ZONES)}

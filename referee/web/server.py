@@ -284,10 +284,19 @@ async def _refuse(send: Send, status: int, why: bytes) -> None:
 
 
 class Server:
-    """A running dashboard; ``port`` is the real one when 0 was asked for. Close it when done."""
+    """A dashboard that is served on a thread; ``port`` is the real one when 0 was asked for. Close it when done.
+
+    ``tls``: the certificate's file and its key's. Raises OSError when the port is taken or the certificate cannot be
+    read.
+    """
 
     def __init__(
-        self, app: flask.Flask, host: str, port: int, tls: tuple[Path, Path] | None, limits: ConnectionLimits
+        self,
+        app: flask.Flask,
+        host: str,
+        port: int,
+        tls: tuple[Path, Path] | None = None,
+        limits: ConnectionLimits | None = None,
     ) -> None:
         self.host = "127.0.0.1" if host == "localhost" else host
         self._scheme = "https" if tls else "http"
@@ -295,7 +304,8 @@ class Server:
         self.port = int(self._socket.getsockname()[1])
         logins: Logins = app.extensions["referee.logins"]
         self.connections = Connections(
-            affordable(limits), lambda address: any(visitor_of(row.address) == address for row in logins.rows())
+            affordable(limits or ConnectionLimits()),
+            lambda address: any(visitor_of(row.address) == address for row in logins.rows()),
         )
         self._socket.admits = lambda address: self.connections.admits(visitor_of(address))
         sizes = {"view": THREADS, "referee": OWN_THREADS, "PIN": 1}
@@ -367,13 +377,3 @@ def _listening(host: str, port: int) -> GuardedSocket:
     both = family == socket.AF_INET6 and socket.has_dualstack_ipv6()
     made = socket.create_server((host, port), family=family, backlog=QUEUE, dualstack_ipv6=both)
     return GuardedSocket(fileno=made.detach())
-
-
-def serve(
-    app: flask.Flask, host: str, port: int, tls: tuple[Path, Path] | None = None, limits: ConnectionLimits | None = None
-) -> Server:
-    """Start serving in a thread and come back at once. ``tls``: the certificate's file and its key's.
-
-    Raises OSError when the port is taken or the certificate cannot be read.
-    """
-    return Server(app, host, port, tls, limits or ConnectionLimits())

@@ -26,7 +26,7 @@ from referee.games.catalogue import GAMES
 from referee.journal.journal import Journal
 from referee.session.game_table import GameTable
 from referee.web.games.app import create_game_app, seat_link
-from referee.web.server import serve
+from referee.web.server import Server
 
 PLAYERS = ("Ann", "Ben", "Cem", "Dia")
 LIT = "#game .tap.lit, #game .tap[data-many]:not([data-full])"
@@ -42,7 +42,7 @@ def served(game: str, folder: Path, players=PLAYERS, seed: int = 5, mode: str = 
     journal = Journal(folder / "journal.db")
     table = GameTable.begun(journal, SystemClock(), game, GAMES[game].setup(players, {}, seed, mode))
     app = create_game_app(table, folder, SystemClock())
-    server = serve(app, "127.0.0.1", 0)
+    server = Server(app, "127.0.0.1", 0)
     url = server.url.rstrip("/")
     links = [f"{url}/seat/{seat_link(app.secret_key, table.match.match_id, n)}" for n in table.match.state.seats]
     try:

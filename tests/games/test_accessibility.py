@@ -12,7 +12,7 @@ from referee.journal.journal import Journal
 from referee.session.game_table import GameTable
 from referee.simulator.game_players import next_command
 from referee.web.games.app import create_game_app, seat_link
-from referee.web.server import serve
+from referee.web.server import Server
 
 LOOKS = (("light", "en-GB", PROJECTOR), ("dark", "de-DE", PHONE), ("light", "de-DE", PHONE))
 MOVES = 30
@@ -30,7 +30,7 @@ def game(request, tmp_path):
     for _ in range(MOVES):
         table.command(next_command(table.match))
     app = create_game_app(table, tmp_path, SystemClock())
-    server = serve(app, "127.0.0.1", 0)
+    server = Server(app, "127.0.0.1", 0)
     seats = (table.match.state.turn, (table.match.state.turn + 1) % 4)
     phones = [f"seat/{seat_link(app.secret_key, table.match.match_id, seat)}" for seat in seats]
     yield [server.url.rstrip("/") + "/" + path for path in ("", "referee", *phones)]

@@ -23,7 +23,7 @@ from referee.journal.journal import Journal
 from referee.session.game_camera import PlanCamera, TableReading
 from referee.session.game_table import GameTable
 from referee.web.games.app import create_game_app
-from referee.web.server import serve
+from referee.web.server import Server
 
 PICKS = (4, 3, 2, 1, 1, 1)
 
@@ -167,7 +167,7 @@ def test_enter_confirms_the_proposal_in_a_browser(table, tmp_path, browser):
     move = propose(table.match.state, seen_of(table.match.state, s1=(1,)))
     app = create_game_app(table, tmp_path, SystemClock(), camera=Told(move))
     (tmp_path / "table.png").write_bytes(picture()[0].getvalue())
-    with closing(serve(app, "127.0.0.1", 0)) as server, closing(browser.new_context()) as window:
+    with closing(Server(app, "127.0.0.1", 0)) as server, closing(browser.new_context()) as window:
         page = window.new_page()
         page.goto(f"{server.url}referee")
         page.set_input_files('input[name="picture"]', str(tmp_path / "table.png"))

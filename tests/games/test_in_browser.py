@@ -22,7 +22,7 @@ from referee.games.catalogue import GAMES
 from referee.games.match import Correct, Match, decide, fold
 from referee.journal.journal import Journal
 from referee.simulator.game_players import TURN_ENDING_COMMANDS
-from referee.web.games.forms import form_of
+from referee.web.games.app import form_of
 from referee.web.i18n.games import command_sentence
 
 REFEREE = [sys.executable, "-c", "from referee.cli import main; main()"]

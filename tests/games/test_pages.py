@@ -24,8 +24,7 @@ from referee.journal.journal import Journal
 from referee.session.game_table import GameTable
 from referee.simulator.game_players import next_command
 from referee.vision.image.game_cards import Column
-from referee.web.games.app import create_game_app
-from referee.web.games.forms import form_of
+from referee.web.games.app import create_game_app, form_of
 from referee.web.i18n.texts import LANGUAGES, catalogue
 from referee.web.pages.evening import qr_svg
 

@@ -29,7 +29,7 @@ from referee.recording import Budget, load_attempt
 from referee.recording.folder import REVIEW, append_line, write_json
 from referee.recording.writer import UNFINISHED, truncation_record
 from referee.web.app import create_app
-from referee.web.server import serve
+from referee.web.server import Server
 
 GOLDEN = Path(__file__).parents[2] / "referee" / "example" / "duel"
 STORY = {
@@ -262,7 +262,7 @@ def test_both_languages_say_everything():
 
 @pytest.fixture
 def page(browser, session, told):
-    running = serve(create_app(session), "127.0.0.1", 0)
+    running = Server(create_app(session), "127.0.0.1", 0)
     context = browser.new_context(viewport=PROJECTOR, base_url=running.url)
     faults = []
     opened = context.new_page()

@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "web"))
 from browser import PHONE, PROJECTOR, chromium
 from test_hall_pages import Shown
 
-from referee.web.server import serve
+from referee.web.server import Server
 
 PAGES = {
     "board": "/",
@@ -42,7 +42,7 @@ def main(folder: str, tables: str = "4", players: str = "12", form: str = "swiss
     made.steps(int(steps))
     made.hall.director.step()
     made.app.extensions["referee.address"] = "http://192.168.1.20:8100/"
-    with closing(serve(made.app, "127.0.0.1", 0)) as server, chromium() as browser:
+    with closing(Server(made.app, "127.0.0.1", 0)) as server, chromium() as browser:
         for size, (scheme, locale) in product((PROJECTOR, PHONE), (("light", "en-GB"), ("dark", "de-DE"))):
             of = f"{size['width']}-{locale[:2]}"
             context = browser.new_context(viewport=size, color_scheme=scheme, locale=locale)

@@ -25,7 +25,7 @@ from referee.tournament.standings import standings
 from referee.web.hall import views
 from referee.web.hall.app import create_hall_app
 from referee.web.i18n.texts import translate
-from referee.web.server import serve
+from referee.web.server import Server
 
 PAGES = ("/", "/tables", "/tables/T1", "/standings", "/pairings", "/referee", "/people", "/people/P1")
 
@@ -267,7 +267,7 @@ FILLED = "document.querySelector('.lines').getBoundingClientRect().bottom / inne
 def test_the_board_fills_a_projector_and_turns_pages_where_players_are_many(tmp_path, browser, players, letters, pages):
     made = Shown(tmp_path, players=players)
     made.hall.director.step()
-    with closing(serve(made.app, "127.0.0.1", 0)) as server:
+    with closing(Server(made.app, "127.0.0.1", 0)) as server:
         page = browser.new_context(viewport=PROJECTOR, locale="en-GB", reduced_motion="reduce").new_page()
         page.clock.install(time=0)
         page.goto(server.url + "?kiosk")
@@ -294,7 +294,7 @@ def test_the_board_fills_a_projector_and_turns_pages_where_players_are_many(tmp_
 @pytest.mark.parametrize("form", ["swiss", "groups"])
 def test_the_halls_pages_are_accessible_live_and_work_by_keys(tmp_path, browser, form):
     made = Shown(tmp_path, format=form)
-    with closing(serve(made.app, "127.0.0.1", 0)) as server:
+    with closing(Server(made.app, "127.0.0.1", 0)) as server:
         for scheme, locale, size in (("light", "en-GB", PROJECTOR), ("dark", "de-DE", PHONE)):
             context = browser.new_context(color_scheme=scheme, locale=locale, viewport=size)
             page = context.new_page()

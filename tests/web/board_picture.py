@@ -33,7 +33,7 @@ from referee.simulator.meshes import place_piece
 from referee.vision.observer import Judgement
 from referee.vision.overlay import with_marks
 from referee.web.app import create_app
-from referee.web.server import serve
+from referee.web.server import Server
 
 PICTURE = Path(__file__).parents[1] / "golden" / "board.jpg"
 HASH = PICTURE.with_name("board.sha256")
@@ -114,7 +114,7 @@ def judged(at: Rig) -> tuple[np.ndarray, Judgement]:
 
 def board(browser: Browser, take: Path | None = None) -> list[list]:
     """Every text and picture of the board with its box in steps of ``GRID_PX``; its picture is written to ``take``."""
-    server = serve(create_app(JudgedSession()), "127.0.0.1", 0)
+    server = Server(create_app(JudgedSession()), "127.0.0.1", 0)
     context = browser.new_context(viewport=PROJECTOR, locale="en-GB", color_scheme="light", reduced_motion="reduce")
     try:
         page = context.new_page()
@@ -133,7 +133,7 @@ def take_others(browser: Browser) -> None:
     session = JudgedSession()
     small = cv2.resize(session.frame, RIG_PX, interpolation=cv2.INTER_AREA)
     cv2.imwrite(str(PICTURE.with_name("rig.jpg")), small, [cv2.IMWRITE_JPEG_QUALITY, QUALITY])
-    server = serve(create_app(session), "127.0.0.1", 0)
+    server = Server(create_app(session), "127.0.0.1", 0)
     try:
         for name, path, size in (("console", "referee", LAPTOP), ("phone", "", PHONE)):
             page = browser.new_context(viewport=size, locale="en-GB", reduced_motion="reduce").new_page()

@@ -15,7 +15,7 @@ from fake_session import FakeSession, table_picture
 
 from referee.web import security
 from referee.web.app import create_app
-from referee.web.server import Server, serve
+from referee.web.server import Server
 
 PIN = "4711-blue-tongs"
 
@@ -54,6 +54,6 @@ def locked_app(session: FakeSession) -> flask.Flask:
 @pytest.fixture
 def server(app: flask.Flask) -> Iterator[Server]:
     """The app under the real server on a free port."""
-    running = serve(app, "127.0.0.1", 0)
+    running = Server(app, "127.0.0.1", 0)
     yield running
     running.close()

@@ -21,7 +21,7 @@ from playwright.sync_api import Page
 from scenes import SCENES, Scene
 
 from referee.web.app import create_app
-from referee.web.server import serve
+from referee.web.server import Server
 
 CELL_PX = {1920: 640, 1366: 640, 390: 300}
 COLUMNS = {1920: 3, 1366: 3, 390: 7}
@@ -31,7 +31,7 @@ def shoot(page: Page, scene: Scene, folder: Path) -> None:
     """One scene in every look."""
     session = FakeSession()
     scene.prepare(session)
-    server = serve(create_app(session, pin="1" if scene.path == "/login" else None), "127.0.0.1", 0)
+    server = Server(create_app(session, pin="1" if scene.path == "/login" else None), "127.0.0.1", 0)
     try:
         for look in looks(page, server.url.rstrip("/") + scene.path):
             page.screenshot(path=folder / f"{look}-{scene.name}.jpg", type="jpeg", full_page=look.width < 1000)

@@ -26,7 +26,7 @@ from referee.match.verdict import Verdict
 from referee.session.session import Equipment, Session
 from referee.vision.observer import Judgement
 from referee.web.app import create_app
-from referee.web.server import serve
+from referee.web.server import Server
 
 EVERY_S = 0.1
 ZONES = "AB"
@@ -109,7 +109,7 @@ def main(folder: Path, port: int) -> None:
             )
         )
         session.start()
-        server = serve(create_app(session), "127.0.0.1", port)
+        server = Server(create_app(session), "127.0.0.1", port)
         print(f"board: {server.url}", flush=True)
         threading.Event().wait()
 

@@ -15,7 +15,7 @@ from fake_session import FakeSession
 from scenes import SCENES, Scene
 
 from referee.web.app import create_app
-from referee.web.server import serve
+from referee.web.server import Server
 
 SIZES = {"projector": PROJECTOR, "phone": PHONE}
 
@@ -24,7 +24,7 @@ def take(browser, scene: Scene, folder: Path) -> None:
     """The scene at both sizes; the phone's picture is dark and German."""
     session = FakeSession()
     scene.prepare(session)
-    server = serve(create_app(session, pin="1" if scene.path == "/login" else None), "127.0.0.1", 0)
+    server = Server(create_app(session, pin="1" if scene.path == "/login" else None), "127.0.0.1", 0)
     try:
         for name, size in SIZES.items():
             shoot(browser, scene, server.url, size, name == "phone", folder / f"{scene.name}-{name}.png")

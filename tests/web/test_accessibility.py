@@ -14,7 +14,7 @@ from scenes import SCENES, Scene
 from test_board_looks import BOARD, FAULTS, LEAST_PX, foreign
 
 from referee.web.app import create_app
-from referee.web.server import serve
+from referee.web.server import Server
 
 ONE_OF_A_KIND = {
     "board-idle",
@@ -51,7 +51,7 @@ def served(request):
     """A scene and its address."""
     session = FakeSession()
     request.param.prepare(session)
-    server = serve(create_app(session, pin="1" if request.param.path == "/login" else None), "127.0.0.1", 0)
+    server = Server(create_app(session, pin="1" if request.param.path == "/login" else None), "127.0.0.1", 0)
     yield request.param, server.url.rstrip("/")
     server.close()
 

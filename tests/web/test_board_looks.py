@@ -16,7 +16,7 @@ from scenes import SCENES, Scene
 from referee.match.duel import PHASES
 from referee.web.app import create_app
 from referee.web.i18n.texts import catalogue
-from referee.web.server import serve
+from referee.web.server import Server
 
 BOARD = [scene for scene in SCENES if scene.name.startswith("board-")]
 FAULTS = (Path(__file__).parent / "look_faults.js").read_text(encoding="utf-8")
@@ -62,7 +62,7 @@ def faults_of(page, look: Look) -> list[str]:
 def test_the_board_is_whole_legible_and_of_one_language_in_every_look(scene: Scene, page):
     session = FakeSession()
     scene.prepare(session)
-    server = serve(create_app(session), "127.0.0.1", 0)
+    server = Server(create_app(session), "127.0.0.1", 0)
     try:
         found, seen = {}, []
         for look in looks(page, server.url.rstrip("/") + scene.path):

@@ -13,7 +13,7 @@ from playwright.sync_api import Page
 from scenes import SCENES
 
 from referee.web.app import create_app
-from referee.web.server import serve
+from referee.web.server import Server
 
 FAR_PX, QR_PX = 48, 320
 """The least size of letters at 1920 x 1080, on a screen of 55 inches 30 mm; the least side of the code that phones read
@@ -60,7 +60,7 @@ def projected(browser, name: str) -> Iterator[Page]:
     SCENE[name].prepare(session)
     app = create_app(session)
     app.extensions["referee.address"] = "http://192.168.178.20:8000/"
-    server = serve(app, "127.0.0.1", 0)
+    server = Server(app, "127.0.0.1", 0)
     context = browser.new_context(viewport=PROJECTOR, locale="en-GB", reduced_motion="reduce")
     try:
         page = context.new_page()

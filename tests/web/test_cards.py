@@ -17,7 +17,7 @@ from cards.pieces import load_piece_set
 from referee.match.house_rules import DEFAULT_RULES
 from referee.web.app import create_app
 from referee.web.pages.pieces_form import KINDS, form_rows, set_of_form
-from referee.web.server import serve
+from referee.web.server import Server
 
 CUBE = {"shape": "cube", "color": "blue", "rotation": 0, "facing": "front", "x": 0, "z": 15}
 ROOF = {"shape": "triangle", "color": "red", "rotation": 0, "facing": "front", "x": 2, "z": 120}
@@ -278,7 +278,7 @@ def test_a_card_of_one_s_own_is_played_at_the_table_up_to_the_verdict(tmp_path, 
     with real_table(tmp_path, rules=DEFAULT_RULES) as at:
         session = at.session
         at.rig.set_up(at.eyes)
-        server = serve(create_app(session), "127.0.0.1", 0)
+        server = Server(create_app(session), "127.0.0.1", 0)
         try:
             open_editor(watched, server.url)
             save_gate(watched)
@@ -305,7 +305,7 @@ def test_a_card_of_one_s_own_is_played_at_the_table_up_to_the_verdict(tmp_path, 
 def test_another_card_in_the_holder_is_an_alarm_until_the_right_one_stands_there(tmp_path, browser):
     with real_table(tmp_path, rules=DEFAULT_RULES) as at:
         session = at.session
-        server = serve(create_app(session), "127.0.0.1", 0)
+        server = Server(create_app(session), "127.0.0.1", 0)
         page = browser.new_page()
         try:
             console = Console(page, session, server.url, keys=True)

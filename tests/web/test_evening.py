@@ -15,10 +15,11 @@ from cards.sentences import table
 from referee.core import seed_hash
 from referee.match.commands import DrawCard, HumanRuling, NextDuel, OpenReview, Ready, RenamePlayer, Undo
 from referee.match.duel import stop_time
-from referee.web import board_views, console_views, views
+from referee.web import board_views, views
 from referee.web.app import create_app
 from referee.web.evening import EveningStore
 from referee.web.i18n.texts import LANGUAGES, catalogue, translate
+from referee.web.pages import console
 from referee.web.pages.evening import qr_svg
 
 
@@ -137,9 +138,9 @@ def test_a_challenge_is_one_press_and_on_record(app, session):
 
 def test_an_undo_names_what_it_takes_back(session):
     right(session)
-    assert console_views.undone(session.state.to_json(), english) == "the camera's verdict, card to Cem"
+    assert console.undone(session.state.to_json(), english) == "the camera's verdict, card to Cem"
     session.command(NextDuel())
-    assert console_views.undone(session.state.to_json(), english) == "on to the next duel"
+    assert console.undone(session.state.to_json(), english) == "on to the next duel"
 
 
 def test_there_is_a_word_for_every_command_that_can_be_undone(session):
@@ -167,7 +168,7 @@ def test_the_wrong_card_alarm_offers_to_play_the_one_that_stands_there(app, sess
 
 def test_the_nearest_readings_have_a_key_and_a_picture_each(app, session):
     contested(session)
-    rows = console_views.readings(session.state.to_json())
+    rows = console.readings(session.state.to_json())
     assert [(row["key"], row["ruling"]) for row in rows] == [("3", "match"), ("4", "mismatch")]
     assert app.test_client().get("/media/reading/A/1.svg").text.startswith("<svg")
     assert app.test_client().get("/media/reading/A/2.svg").status_code == 404
@@ -175,11 +176,11 @@ def test_the_nearest_readings_have_a_key_and_a_picture_each(app, session):
 
 def test_the_quick_keys_rule_an_open_duel_and_overrule_an_ended_one(session):
     building(session)
-    assert console_views.quick(session.state.to_json()) == []
+    assert console.quick(session.state.to_json()) == []
     session.press("A")
-    assert {q["command"] for q in console_views.quick(session.state.to_json())} == {"HumanRuling"}
+    assert {q["command"] for q in console.quick(session.state.to_json())} == {"HumanRuling"}
     session.see("A", "match")
-    rows = console_views.quick(session.state.to_json())
+    rows = console.quick(session.state.to_json())
     assert [q["body"]["ruling"] for q in rows] == ["match", "mismatch", "void", "award_A", "award_B"]
     assert {q["command"] for q in rows} == {"Overrule"}
 

@@ -8,7 +8,7 @@ from fake_session import FakeSession
 from scenes import SCENES
 
 from referee.web.app import create_app
-from referee.web.server import serve
+from referee.web.server import Server
 
 KEYS = {"q", "w", "e", "a", "b"}
 """Right, wrong, void, the card to one, to the other."""
@@ -26,7 +26,7 @@ FREE = """(all) => all.filter((el) => {
 def test_undo_foul_pause_and_the_keys_beside_the_picture_are_on_the_screen(browser, name, language):
     session = FakeSession()
     next(scene for scene in SCENES if scene.name == name).prepare(session)
-    server = serve(create_app(session), "127.0.0.1", 0)
+    server = Server(create_app(session), "127.0.0.1", 0)
     context = browser.new_context(viewport=LAPTOP, reduced_motion="reduce")
     try:
         page = context.new_page()

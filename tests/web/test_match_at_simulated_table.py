@@ -17,7 +17,7 @@ from referee.devices.ports import Frame, SystemClock
 from referee.errors import IllegalCommand
 from referee.match.commands import DrawCard, VoidDuel
 from referee.web.app import create_app
-from referee.web.server import serve
+from referee.web.server import Server
 
 PLAYS = """() => {
   const video = document.querySelector("video[data-replay]");
@@ -39,7 +39,7 @@ def table():
 @pytest.mark.slow
 def test_a_duel_ends_on_the_board_with_picture_and_replay(table, tmp_path, browser):
     with table(tmp_path, record=True, draw=lambda frame, judgement, card: frame) as (session, rig):
-        server = serve(create_app(session), "127.0.0.1", 0)
+        server = Server(create_app(session), "127.0.0.1", 0)
         context = browser.new_context(viewport=PROJECTOR)
         try:
             board = context.new_page()

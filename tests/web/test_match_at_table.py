@@ -16,7 +16,7 @@ from playwright.sync_api import expect
 from real_table import CLUMSY, STEADY, RealTable, real_table
 
 from referee.web.app import create_app
-from referee.web.server import serve
+from referee.web.server import Server
 
 PLAYERS = ["Ann", "Ben", "Cem", "Dia"]
 SEEN_MS = 60_000
@@ -152,7 +152,7 @@ class Play:
 @contextmanager
 def playing(at: RealTable, browser, size, keys) -> Iterator[Play]:
     """A console and a board in windows of that size, the table set up and the players at it."""
-    server = serve(create_app(at.session), "127.0.0.1", 0)
+    server = Server(create_app(at.session), "127.0.0.1", 0)
     context = browser.new_context(viewport=size, has_touch=not keys)
     context.set_default_timeout(2 * SEEN_MS)  # colours and sizes are learnt while a form is sent
     try:

@@ -39,7 +39,7 @@ from referee.vision.live.gate import Gate
 from referee.vision.live.gate_history import GateHistory
 from referee.vision.observer import Observer
 from referee.web.app import create_app
-from referee.web.server import serve
+from referee.web.server import Server
 
 CLOCK = SystemClock()
 FPS, LOOP, BLOCK_PX, BITS = 10, 30, 24, 5
@@ -244,7 +244,7 @@ def table(folder: Path, seen_first: np.ndarray, lens) -> Iterator[tuple[Session,
         session.start()
         stack.callback(session.stop)
         choices = DeviceChoices(session, "phone", "none", CLOCK)
-        server = stack.enter_context(closing(serve(create_app(session, choices=choices), "127.0.0.1", 0)))
+        server = stack.enter_context(closing(Server(create_app(session, choices=choices), "127.0.0.1", 0)))
         yield session, seen, CaptureFile(folder / "lens.y4m", seen_first), server.url
 
 

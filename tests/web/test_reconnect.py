@@ -15,7 +15,7 @@ from playwright.sync_api import expect
 from referee.errors import FolderUnusable
 from referee.match.commands import DrawCard
 from referee.web.app import create_app
-from referee.web.server import serve
+from referee.web.server import Server
 from referee.web.streaming.streams import PLACES, Places
 
 
@@ -23,7 +23,7 @@ from referee.web.streaming.streams import PLACES, Places
 @pytest.mark.parametrize("path, place", [("", ".phase"), ("referee", ".act .phase")])
 def test_a_page_says_when_it_is_stale_and_catches_up(session, browser, path, place):
     session.create_match(["Ann", "Ben", "Cem", "Dia"])
-    first = serve(create_app(session), "127.0.0.1", 0)
+    first = Server(create_app(session), "127.0.0.1", 0)
     context = browser.new_context(viewport=PROJECTOR)
     page = context.new_page()
     page.goto(first.url + path)
@@ -33,7 +33,7 @@ def test_a_page_says_when_it_is_stale_and_catches_up(session, browser, path, pla
     expect(page.locator("#stale")).to_be_visible()
     session.command(DrawCard())
     app = create_app(session)
-    second = serve(app, "127.0.0.1", first.port)
+    second = Server(app, "127.0.0.1", first.port)
     try:
         expect(page.locator(place).first).to_have_text("Card drawn", timeout=15_000)
         expect(page.locator("#stale")).to_be_hidden()
@@ -53,7 +53,7 @@ def test_a_page_says_when_it_is_stale_and_catches_up(session, browser, path, pla
 def test_a_viewer_who_finds_no_place_polls_and_sees_the_same_match(session, browser, monkeypatch):
     monkeypatch.setitem(PLACES, "events", Places(0, 0, 0))
     session.create_match(["Ann", "Ben", "Cem", "Dia"])
-    server, answers = serve(create_app(session), "127.0.0.1", 0), []
+    server, answers = Server(create_app(session), "127.0.0.1", 0), []
     context = browser.new_context(viewport=PROJECTOR)
     try:
         page = context.new_page()

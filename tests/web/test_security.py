@@ -19,7 +19,7 @@ from referee.web.actions import ACTIONS
 from referee.web.app import create_app
 from referee.web.logins import LOGIN_LIFETIME_S, Logins
 from referee.web.security import BRAKE_AFTER, BRAKE_S, PIN_LIMITS, WAITING_GUESSES, Access, visitor_of
-from referee.web.server import THREADS, serve
+from referee.web.server import THREADS, Server
 
 PIN_TRIES, PIN_WINDOW_S = PIN_LIMITS[0]
 
@@ -181,7 +181,7 @@ def test_guesses_are_hashed_one_at_a_time_and_take_no_thread_from_the_pages(monk
 
     monkeypatch.setattr(security, "check_password_hash", slow)
     monkeypatch.setattr(security, "WAITING_GUESSES", waiting)
-    server = serve(create_app(session, pin=PIN, host="0.0.0.0"), "127.0.0.1", 0)
+    server = Server(create_app(session, pin=PIN, host="0.0.0.0"), "127.0.0.1", 0)
 
     def guess(pin: str, source: str) -> int:
         with closing(HTTPConnection("127.0.0.1", server.port, timeout=60, source_address=(source, 0))) as line:

@@ -11,7 +11,7 @@ from fake_session import FakeSession
 from scenes import building, started
 
 from referee.web.app import create_app
-from referee.web.server import serve
+from referee.web.server import Server
 
 SLOW = {"offline": False, "latency": 400, "downloadThroughput": 125_000, "uploadThroughput": 125_000}
 """Milliseconds, and bytes a second."""
@@ -23,7 +23,7 @@ SHOWN_S, FOLLOWS_S = 12.0, 6.0
 @contextmanager
 def served(session, page):
     """The address of that session's pages; the page leaves them before they go."""
-    server = serve(create_app(session), "127.0.0.1", 0)
+    server = Server(create_app(session), "127.0.0.1", 0)
     try:
         yield server.url
     finally:

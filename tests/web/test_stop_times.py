@@ -10,7 +10,7 @@ from fake_session import FakeSession
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from referee.commands.scoreline import ScoreLines
+from referee.commands.play import ScoreLines
 from referee.journal.export import csv_of
 from referee.match.commands import BeginJudging, DrawCard, Go, NextDuel, PressStop, Ready
 from referee.web.app import create_app

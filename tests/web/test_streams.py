@@ -16,7 +16,7 @@ from fake_session import FakeSession
 from referee.match.commands import DrawCard, Go, Ready
 from referee.web.app import create_app
 from referee.web.connections import ConnectionLimits, Connections
-from referee.web.server import serve
+from referee.web.server import Server
 from referee.web.streaming import crowd
 from referee.web.streaming.streams import PLACES, EventStream, Feed, Places, Streams, Visitor
 
@@ -120,7 +120,7 @@ def test_viewers_who_hang_up_give_their_place_back(pictures, server, app, monkey
 
 def test_when_every_place_is_taken_more_viewers_are_told_to_come_again(session, monkeypatch):
     monkeypatch.setitem(PLACES, "events", Places(1, 1, 1))
-    server = serve(create_app(session), "127.0.0.1", 0)
+    server = Server(create_app(session), "127.0.0.1", 0)
     try:
         with urllib.request.urlopen(f"{server.url}events", timeout=60):
             with pytest.raises(urllib.error.HTTPError) as refused:
@@ -155,7 +155,7 @@ def test_a_body_larger_than_its_limit_is_cut_off_by_the_server(server):
 
 
 def test_closing_the_server_ends_open_streams_and_every_thread(session):
-    server = serve(create_app(session), "127.0.0.1", 0)
+    server = Server(create_app(session), "127.0.0.1", 0)
     with urllib.request.urlopen(f"{server.url}events", timeout=60) as answer:
         events(answer, 1)
         server.close()
@@ -169,7 +169,7 @@ def test_closing_the_server_cuts_off_a_reader_who_takes_nothing(app):
         return flask.Response(bytes(1 << 20) for _ in range(64))
 
     much.is_public = True
-    server = serve(app, "127.0.0.1", 0)
+    server = Server(app, "127.0.0.1", 0)
     with socket.create_connection((server.host, server.port)) as line, warnings.catch_warnings(record=True) as left:
         warnings.simplefilter("always")
         line.sendall(b"GET /media/much HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
@@ -289,7 +289,7 @@ def test_one_address_cannot_take_every_connection_nor_all_together_the_referees(
 def strict_server(app, monkeypatch):
     """A server with few places and short deadlines."""
     monkeypatch.setattr("referee.web.server.HEAD_S", 0.5)
-    running = serve(app, "127.0.0.1", 0, limits=ConnectionLimits(most=40, kept=5, per_address=8, crowded=4))
+    running = Server(app, "127.0.0.1", 0, limits=ConnectionLimits(most=40, kept=5, per_address=8, crowded=4))
     yield running
     running.close()
 
@@ -396,4 +396,4 @@ def test_a_certificate_that_is_none_is_refused_and_the_port_is_free_again(app, t
     nonsense = tmp_path / "cert.pem"
     nonsense.write_text("no certificate")
     with pytest.raises(OSError):
-        serve(app, "127.0.0.1", 0, tls=(nonsense, nonsense))
+        Server(app, "127.0.0.1", 0, tls=(nonsense, nonsense))

@@ -19,8 +19,8 @@ from referee.match.commands import MODES
 from referee.match.duel import PHASES
 from referee.match.house_rules import HouseRules
 from referee.web.actions import ACTIONS
-from referee.web.console_views import REASONS
 from referee.web.i18n.texts import LANGUAGES, catalogue, tools, translate
+from referee.web.pages.console import REASONS
 
 NAMED = re.compile(r"""\bt\('([\w.]+)'[,)]""")
 

@@ -10,16 +10,59 @@ from referee.match.commands import MODES
 from referee.match.progress import played_again
 from referee.match.state import CARD_SHOWN_PHASES, MatchState
 from referee.session.session import Session
-from referee.web import actions, console_views, views
+from referee.web import actions, views
 from referee.web.board_views import Say, plural_text
 from referee.web.pages import replay
 from referee.web.streaming.fragments import LivePage
+
+Match = Mapping[str, Any]
+
+REASONS = ("picture", "seen", "agreed", "touched", "camera")
+"""What people most often say for a ruling, as chips: texts ``chipwhy.<name>``."""
+
+DIGITS = "3456789"
 
 CONTESTED = ("undecided", "decided")
 PEOPLE = ("PlayerLeaves", "PlayerLate", "PlayerJoins")
 
 PRIMARY = {"idle": "DrawCard", "void": "DrawCard", "card_drawn": "Ready", "ready": "Go", "decided": "NextDuel"}
 """What Space does in each phase: the one next step of an undisturbed duel."""
+
+
+def undone(match: Match, t: Say) -> str:
+    """What the next undo takes back, in words; empty where there is nothing."""
+    if not match.get("undo"):
+        return ""
+    award = match["award"]["player"]
+    named = t(f"undo.{match['undo']}")
+    gives_card = match["undo"] in ("verdict", "ruling", "duel_decided", "duel_overruled")
+    return f"{named}, {t('undo.to', name=award)}" if award and gives_card else named
+
+
+def readings(match: Match) -> list[dict[str, Any]]:
+    """The other readings of contested builds, the likeliest first, each with a key of its own: zone, ruling, reason."""
+    found = []
+    for zone in match["duel"]["callers"]:
+        row = match["duel"]["verdicts"].get(zone, {})
+        for index, other in enumerate(row.get("alternatives") or ()):
+            if other.get("verdict") in ("match", "mismatch"):
+                reasons = other.get("reasons") or [None]
+                found.append({"zone": zone, "index": index, "ruling": other["verdict"], "reason": reasons[0]})
+    return [row | {"key": key} for key, row in zip(DIGITS, found, strict=False)]
+
+
+def quick(match: Match) -> list[dict[str, Any]]:
+    """The five keys: what each rules, of an open duel or an ended one; empty where no ruling is possible."""
+    if "HumanRuling" in match["allowed"]:
+        command, fixed = "HumanRuling", {}
+    elif "Overrule" in match["allowed"] and match["phase"] in ("decided", "void", "finished"):
+        command, fixed = "Overrule", {"number": match["history"][-1]["number"]}
+    else:
+        return []
+    one = len(match["duel"]["callers"]) == 1
+    rulings = [("match", "q"), ("mismatch", "w")] if one else []
+    rulings += [("void", "e"), ("award_A", "a"), ("award_B", "b")]
+    return [{"command": command, "key": key, "body": {"ruling": ruling, **fixed}} for ruling, key in rulings]
 
 
 def _values(session: Session, t: Say) -> dict[str, Any]:
@@ -42,9 +85,9 @@ def _values(session: Session, t: Say) -> dict[str, Any]:
         "decision": views.decision(match["duel"]),
         "verdicts": views.callers_verdicts(match),
         "overlay": views.overlay(session, snapshot),
-        "readings": console_views.readings(match) if match["phase"] in CONTESTED else [],
-        "quick": console_views.quick(match),
-        "reasons_said": console_views.REASONS,
+        "readings": readings(match) if match["phase"] in CONTESTED else [],
+        "quick": quick(match),
+        "reasons_said": REASONS,
         "open_zones": views.zones_awaiting_ruling(match),
         "card": views.card(face) if face else None,
         "pictures": snapshot.get("pictures", {}),
@@ -61,7 +104,7 @@ def _more(match: Mapping[str, Any], t: Say) -> dict[str, Any]:
     """What stands under 'More': what an undo takes back, who may come and go, and how far the match is."""
     left = sum(row["duels"] for row in match["rounds"][match["round_index"] :]) - match["duel_index"]
     return {
-        "undo": console_views.undone(match, t),
+        "undo": undone(match, t),
         "names": [p["name"] for p in match["players"]],
         "active": [p["name"] for p in match["players"] if p["active"]],
         "people_commands": [(c, t(f"do.{c}")) for c in PEOPLE if c in match["allowed"]],
