@@ -7,9 +7,9 @@ import subprocess
 import sys
 import tempfile
 import webbrowser
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
@@ -17,16 +17,19 @@ from typing import Literal
 import click
 from serial.tools import list_ports
 
+from cards.sentences import sentence
 from referee.commands.options import PATH, PORT, USUAL_PORT
 from referee.devices.camera import open_camera
 from referee.devices.phone import PHONE
-from referee.devices.ports import SystemClock
+from referee.devices.ports import Camera, SystemClock
+from referee.devices.webcams import FIRST_WEBCAM, find_webcam, webcams
 from referee.errors import DeviceLost
+from referee.session.rig_setup import kept_camera
 
 State = Literal["ok", "hint", "missing"]
 SIGNS: dict[State, str] = {"ok": "ok     ", "hint": "hint   ", "missing": "MISSING"}
 
-PICTURE_S = 8.0
+PICTURE_S, RATE_PICTURES, LEAST_HEIGHT = 8.0, 20, 720
 NEEDED_GB, RECORDINGS_GB = 2.0, 40.0
 """Below the first nothing can be recorded for an evening; the second is what ``run`` may take by default."""
 
@@ -48,34 +51,52 @@ class Finding:
         return [head, f"         -> {self.mend}"] if self.mend else [head]
 
 
-def check_camera(source: str) -> Finding:
-    """Whether the camera may be opened and gives pictures."""
+def check_cameras(source: str, settings: Mapping[str, float]) -> list[Finding]:
+    """The camera that is meant, with its settings, and every other webcam that the system names."""
+    meant = find_webcam(source)
+    others = [check_camera(one.path)[0] for one in webcams() if one != meant and one.name]
+    return [*check_camera(source, settings), *(replace(one, what="another camera", state="hint") for one in others)]
+
+
+def check_camera(source: str, settings: Mapping[str, float] | None = None) -> list[Finding]:
+    """Whether the camera may be opened and gives pictures; and what it does not keep of its ``settings``."""
     if source == PHONE:
         lacks = find_spec("cryptography") is None
         mend = "pip install 'referee[phone]', or --tls with a certificate" if lacks else ""
-        return Finding("camera", "missing" if lacks else "ok", "a phone's browser is let in by referee run", mend)
-    device = Path(f"/dev/video{source}")
-    if source.isdigit() and sys.platform == "linux":
-        others = ", ".join(sorted(str(p) for p in Path("/dev").glob("video*")))
-        if not device.exists():
-            mend = (
-                f"--camera with one of {others}" if others else "plug in a webcam; or --camera with a phone's address"
-            )
-            return Finding("camera", "missing", f"there is no {device}", mend)
-        if not os.access(device, os.R_OK | os.W_OK):
-            return Finding("camera", "missing", f"{device} may not be opened", _join("video"))
+        return [Finding("camera", "missing" if lacks else "ok", "a phone's browser is let in by referee run", mend)]
+    webcam = find_webcam(source)
+    if webcam is None and "://" not in source and not Path(source).is_file():
+        known = ", ".join(str(one) for one in webcams())
+        mend = f"--camera with one of: {known}" if known else "plug in a webcam; or --camera with a phone's address"
+        return [Finding("camera", "missing", f"there is no camera {source}", mend)]
+    if webcam and sys.platform == "linux" and not os.access(f"/dev/video{webcam.index}", os.R_OK | os.W_OK):
+        return [Finding("camera", "missing", f"{webcam} may not be opened", _join("video"))]
     try:
         with closing(open_camera(source, SystemClock())) as opened:
-            frame = opened.latest(-1, PICTURE_S)
+            opened.settings.wanted = dict(settings or {})
+            size = _picture_size(opened)
+            opened.adjust(opened.settings.enforce)
+            faults, stream = opened.settings.faults().values(), opened.status()
     except DeviceLost as error:
-        return Finding("camera", "missing", str(error), "end other programs that use it, or plug it in again")
+        return [Finding("camera", "missing", str(error), "end other programs that use it, or plug it in again")]
+    text = f"{webcam or source} gives pictures of {size[0]}x{size[1]}, {stream['fps']:.0f} a second"
+    text += f", {1000 * stream['delay_s']:.0f} ms after they were taken, ± {1000 * stream['frame_error_s']:.0f} ms"
+    found = Finding("camera", "ok", text)
+    if size[1] < LEAST_HEIGHT:
+        found = Finding("camera", "hint", text, "1280x720 or more judges better")
+    mend = "end other programs that set it, plug the camera in again, or measure the mats again on the page /setup"
+    return [found, *(Finding("camera", "missing", str(fault), mend) for fault in faults)]
+
+
+def _picture_size(camera: Camera) -> tuple[int, int]:
+    """Width and height, after so many pictures that their rate is known. Raises DeviceLost."""
+    frame = camera.latest(-1, PICTURE_S)
     if frame is None:
-        text = f"camera {source} has given no picture in {PICTURE_S:.0f} s"
-        return Finding("camera", "missing", text, "end other programs that use it, or plug it in again")
+        raise DeviceLost(sentence("no_picture", name=camera.name))
+    for _ in range(RATE_PICTURES):
+        frame = camera.latest(frame.number, 1.0) or frame
     height, width = frame.image.shape[:2]
-    if height < 720:
-        return Finding("camera", "hint", f"only {width}x{height}", "1280x720 or more judges better")
-    return Finding("camera", "ok", f"camera {source} gives pictures of {width}x{height}")
+    return width, height
 
 
 def _join(group: str) -> str:
@@ -175,13 +196,14 @@ def check_printer() -> Finding:
 
 
 @click.command()
-@click.option("--camera", "source", default="0", show_default=True, help="Webcam index, URL or file to try.")
+@click.option("--camera", "source", help="Webcam (name, path or index), URL or file to try; else the one used last.")
 @click.option("--port", "number", type=PORT, default=USUAL_PORT, show_default=True, help="The dashboard's port.")
 @click.option("--data-dir", type=PATH, default=Path("referee-data"), show_default=True)
-def doctor(source: str, number: int, data_dir: Path) -> None:
+def doctor(source: str | None, number: int, data_dir: Path) -> None:
     """What this machine lacks to referee, and the command that mends it. The status is 1 when something is missing."""
+    kept, settings = kept_camera(data_dir)
     looks: list[Callable[[], Finding | list[Finding]]] = [
-        lambda: check_camera(source),
+        lambda: check_cameras(source or kept or FIRST_WEBCAM, settings),
         check_button_box,
         check_browser,
         lambda: check_disk(data_dir),

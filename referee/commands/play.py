@@ -24,6 +24,7 @@ from referee.commands.phone import kept_awake, open_phone_or_camera
 from referee.commands.serving import PATH, DashboardOptions
 from referee.devices.phone import PhoneCamera
 from referee.devices.ports import Camera, Clock, SystemClock
+from referee.devices.webcams import FIRST_WEBCAM, webcams
 from referee.errors import DeviceLost
 from referee.events import Event
 from referee.match.duel import Duel, stop_time
@@ -34,6 +35,7 @@ from referee.review.signing import load_private, sign
 from referee.session import heap
 from referee.session.device_choice import FIRST_PICTURE_S, DeviceChoices, open_box
 from referee.session.duel_recording import Sign
+from referee.session.rig_setup import kept_camera
 from referee.session.session import Equipment, Session
 from referee.simulator.rig import SimulatedTable, Staging
 from referee.tournament.state import MOST_ENTRANTS, RECORD
@@ -110,8 +112,9 @@ class TableOptions(DashboardOptions):
 
     match_id: str | None = None
     tournament: bool = False
-    source: str = option(
-        "--camera", default="0", help="Webcam index, phone (its browser, without an app), URL or file."
+    source: str | None = option(
+        "--camera",
+        help="Webcam by name, path or index, phone (its browser, without an app), URL or file; else the one used last.",
     )
     box_port: str = option(
         "--box",
@@ -174,7 +177,10 @@ def at_table(
         data_dir = stack.enter_context(serving.locked_data_folder(asked.data_dir))
         stack.enter_context(kept_awake())
         open_source = partial(open_phone_or_camera, data_dir, asked)
-        camera = stack.enter_context(closing(open_source(asked.source, clock)))
+        kept, settings = kept_camera(data_dir)
+        camera = stack.enter_context(closing(open_source(asked.source or kept or FIRST_WEBCAM, clock)))
+        if camera.source == kept:
+            camera.settings.wanted = settings
         box = stack.enter_context(closing(open_box(asked.box_port, clock, asked.box_id)))
         observer = Observer(pieces, lens, palette)
         where = asked.journal or str(data_dir / "journal.db")
@@ -204,31 +210,31 @@ def at_table(
             session.take_up(asked.match_id)
             click.echo(f"taken up: match {asked.match_id}, phase {session.state.phase}")
         session.start()
-        choices = stack.enter_context(closing(DeviceChoices(session, asked.source, asked.box_port, clock, open_source)))
-        choices.changed = lambda camera: click.echo(
-            f"camera {camera} is used now; the next time start with --camera {camera}"
-        )
+        choices = stack.enter_context(closing(DeviceChoices(session, asked.box_port, clock, open_source)))
+        choices.changed = lambda camera: click.echo(f"camera {camera} is used now, and the next time")
         address = stack.enter_context(serving.dashboard(session, asked, choices, first))
         if asked.table:
             from referee.commands.hall import linked_to_hall  # here: who plays alone need not wait for what pairs many
 
             stack.enter_context(linked_to_hall(session, where, asked.table, asked.tournament)).address = address
         begin(session)
-        if not isinstance(camera, PhoneCamera):
-            _say_if_blind(camera, asked.headless)
+        if isinstance(camera, PhoneCamera) or _gives_a_picture(camera, asked.headless):
+            session.setup.keep_camera()
         over.wait()
 
 
-def _say_if_blind(camera: Camera, headless: bool) -> None:
-    """One line on the terminal about a camera that gives no picture; the program goes on."""
+def _gives_a_picture(camera: Camera, headless: bool) -> bool:
+    """Whether it does; if not, one line on the terminal says what to do, and the program goes on."""
     try:
         if camera.latest(-1, FIRST_PICTURE_S) is not None:
-            return
+            return True
         fault = str(sentence("no_picture", name=camera.name))
     except DeviceLost as error:
         fault = str(error)
     choose = "plug it in" if headless else "plug it in, or choose another on the page /setup"
-    click.echo(f"referee: {fault}: {choose}", err=True)
+    known = "; ".join(str(one) for one in webcams()) or "none"
+    click.echo(f"referee: {fault}: {choose}. Webcams here: {known}", err=True)
+    return False
 
 
 def signing_with(path: Path | None) -> Sign | None:

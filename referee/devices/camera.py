@@ -1,4 +1,4 @@
-"""Cameras: a webcam by index, a phone's MJPEG or RTSP address, or a recorded file that plays as one.
+"""Cameras: a webcam by name, path or index, a phone's MJPEG or RTSP address, or a recorded file that plays as one.
 
 Each owns one reader thread. It opens the source, hands every frame to the listeners and to whoever waits
 in ``latest``, and opens the source again when it fails; until then ``latest`` raises DeviceLost.
@@ -6,19 +6,24 @@ in ``latest``, and opens the source again when it fails; until then ``latest`` r
 
 import math
 import mmap
+import queue
 import statistics
 import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import suppress
 from pathlib import Path
 
 import cv2
 import numpy as np
 
 from cards.sentences import sentence
+from referee.devices.camera_settings import CameraSettings, Controls
 from referee.devices.clock_sync import FrameTie
 from referee.devices.ports import Clock, Frame
+from referee.devices.webcams import Webcam, find_webcam
 from referee.errors import DeviceLost
 from referee.workers import Background
 
@@ -63,6 +68,9 @@ GStreamer's RTSP server takes 0.001 to 0.155 s."""
 
 STAMPED_WITHIN_S = 1.0
 """A webcam's stamp that is at most so old by the monotonic clock is by that clock."""
+
+ADJUSTED_S = 3.0
+"""A webcam that has not got to its settings by then gives no frames."""
 
 END_PACE_S = 0.2
 """After its end a recorded file shows its last picture this often."""
@@ -171,19 +179,25 @@ class DriverStamps:
 class ThreadedCamera(Background):
     """The common part: one reader thread, waiting readers, listeners. Subclasses give ``_read_all``, in ``dropped`` how
     many frames the source made and nobody got, and in ``frame_error_s`` a bound of the error of the newest one's time.
+
+    ``source`` opens the same camera again, ``name`` is for people; ``settings`` are those of its device.
     """
 
     simulated = False
 
-    def __init__(self, name: str, clock: Clock) -> None:
-        super().__init__(f"camera {name}")
-        self.name, self.clock = name, clock
+    def __init__(self, source: str, clock: Clock) -> None:
+        super().__init__(f"camera {source}")
+        self.source = self.name = source
+        self.clock, self.settings = clock, CameraSettings()
         self._news = threading.Condition()
         self._frame: Frame | None = None
         self._lost: str | None = None
         self._listeners: list[Callable[[Frame], None]] = []
         self._frames, self.dropped, self.frame_error_s = 0, 0, 0.0
-        self._recent: deque[float] = deque(maxlen=30)
+        self._recent: deque[tuple[float, float]] = deque(maxlen=30)
+
+    def adjust(self, how: Callable[[Controls], None]) -> None:
+        """Have that done to the device between two frames; nothing to one without settings, or that gives no frame."""
 
     def latest(self, after: int = -1, timeout_s: float = 1.0) -> Frame | None:
         """The newest frame with a number above ``after``; None when the time runs out.
@@ -203,8 +217,9 @@ class ThreadedCamera(Background):
         self._listeners.append(callback)
 
     def status(self) -> dict:
-        """Frames read, frames that never came, frames a second, and why it is lost (or None)."""
-        times = list(self._recent)
+        """Frames read and lost, frames a second, how old they are as they come, and why there are none (or None)."""
+        recent = list(self._recent)
+        times = [at_s for at_s, _ in recent]
         rate = (len(times) - 1) / (times[-1] - times[0]) if len(times) > 1 and times[-1] > times[0] else 0.0
         return {
             "name": self.name,
@@ -214,6 +229,7 @@ class ThreadedCamera(Background):
             "fps": round(rate, 1),
             "lost": self._lost,
             "frame_error_s": round(self.frame_error_s, 4),
+            "delay_s": round(statistics.median(late_s for _, late_s in recent), 3) if recent else 0.0,
         }
 
     def close(self) -> None:
@@ -230,7 +246,7 @@ class ThreadedCamera(Background):
         with self._news:
             self._frame, self._lost = frame, None
             self._frames += 1
-            self._recent.append(frame.at_s)
+            self._recent.append((frame.at_s, self.clock.now_s() - frame.at_s))
             self._news.notify_all()
         for callback in self._listeners:
             callback(frame)
@@ -251,17 +267,30 @@ class ThreadedCamera(Background):
 
 
 class VideoCamera(ThreadedCamera):
-    """A webcam (``source`` is its index) or a network camera (``source`` is its address)."""
+    """A webcam by its index, its name or a path (``referee.devices.webcams``), or a network camera by its address."""
 
-    def __init__(self, source: int | str, clock: Clock, size: tuple[int, int] = (1280, 720)) -> None:
-        super().__init__(str(source), clock)
-        self._source, self._size = source, size
+    def __init__(self, source: str, clock: Clock, size: tuple[int, int] = (1280, 720)) -> None:
+        super().__init__(source, clock)
+        self._network, self._size = "://" in source, size
+        self._recognise()
         self._late, self._counter = LateArrivals(), FrameCounter()
-        self._latency_s = NETWORK_S if isinstance(source, str) else WIRE_S
+        self._latency_s = NETWORK_S if self._network else WIRE_S
         self._tie = FrameTie(self._latency_s, window=STAMPS)
         self.frame_error_s = self._latency_s[1]
         self._stamp_us, self._stamps = 0, DriverStamps()
+        self._asked: queue.SimpleQueue[tuple[Callable[[Controls], None], Future[None]]] = queue.SimpleQueue()
         self.start()
+
+    def adjust(self, how: Callable[[Controls], None]) -> None:
+        """By the reader thread, whose device it is; waits until it is done, or no frame comes."""
+        if self._frame is None or self._lost:
+            return
+        done: Future[None] = Future()
+        self._asked.put((how, done))
+        try:
+            done.result(ADJUSTED_S)
+        except TimeoutError:
+            done.cancel()
 
     def _placed(self, stamp_us: int, arrived_s: float) -> tuple[int, float]:
         """The frame's number, and the host time of its exposure: by the driver's own time stamp where it has one that
@@ -285,20 +314,31 @@ class VideoCamera(ThreadedCamera):
     def _stamped(self, stamp_us: int, arrived_s: float) -> bool:
         """Whether that is a stamp to go by."""
         known, self._stamp_us = self._stamp_us, stamp_us
-        if stamp_us <= 0 or stamp_us == known or str(self._source).startswith(UNSTAMPED):
+        if stamp_us <= 0 or stamp_us == known or self.source.startswith(UNSTAMPED):
             return False
         self._tie.add(stamp_us, arrived_s)
         return self._tie.keeps_time()
 
-    def _open(self) -> cv2.VideoCapture:
-        if isinstance(self._source, str):
+    def _recognise(self) -> Webcam | None:
+        """The webcam that is meant, from now on by the path that stays its own; None while it is not there."""
+        webcam = None if self._network else find_webcam(self.source)
+        if webcam:
+            self.source, self.name = webcam.path, webcam.name or self.source
+        return webcam
+
+    def _open(self) -> cv2.VideoCapture | None:
+        """None for a webcam that is not there: its index may be another's meanwhile."""
+        if self._network:
             limits = [cv2.CAP_PROP_OPEN_TIMEOUT_MSEC, URL_TIMEOUT_MS]
             limits += [cv2.CAP_PROP_READ_TIMEOUT_MSEC, URL_TIMEOUT_MS]
             limits += [cv2.CAP_PROP_N_THREADS, 1]  # each more holds back a frame
-            return cv2.VideoCapture(self._source, cv2.CAP_FFMPEG, limits)
+            return cv2.VideoCapture(self.source, cv2.CAP_FFMPEG, limits)
+        webcam = self._recognise()
+        if webcam is None and not self.source.isdigit():
+            return None
         quiet = cv2.utils.logging.setLogLevel(cv2.utils.logging.LOG_LEVEL_SILENT)  # we say ourselves what is wrong
         try:
-            capture = cv2.VideoCapture(self._source)
+            capture = cv2.VideoCapture(webcam.index if webcam else int(self.source))
         finally:
             cv2.utils.logging.setLogLevel(quiet)
         if capture.isOpened():
@@ -310,13 +350,14 @@ class VideoCamera(ThreadedCamera):
 
     def _read_all(self) -> None:
         capture = self._open()
-        if not capture.isOpened():
+        if capture is None or not capture.isOpened():
             self._lose(sentence("camera_shut"))
+            return
         self._late.restart()
         self._counter.restart()
         before_s = opened_s = self.clock.now_s()
-        backlog = isinstance(self._source, str)
-        while capture.isOpened() and not self._closing.is_set():
+        backlog, enforced = self._network, False
+        while not self._closing.is_set():
             there = capture.grab()
             arrived_s = self.clock.now_s()
             backlog = backlog and arrived_s < before_s + BACKLOG_S and arrived_s < opened_s + OPENING_S
@@ -327,11 +368,23 @@ class VideoCamera(ThreadedCamera):
             if image is None:
                 self._lose(sentence("camera_ended"))
                 break
+            if self.settings.wanted and not enforced:  # a webcam forgets its settings as its stream starts
+                self.settings.enforce(capture)
+                enforced = True
             stamp_us = int(capture.get(cv2.CAP_PROP_POS_MSEC) * 1000)
-            if isinstance(self._source, int):
+            if not self._network:
                 stamp_us = self._stamps.to_host_us(stamp_us, arrived_s)
             self._publish(Frame(image, *self._placed(stamp_us, arrived_s)))
+            self._adjust(capture)
         capture.release()
+
+    def _adjust(self, device: Controls) -> None:
+        with suppress(queue.Empty):
+            while True:
+                how, done = self._asked.get_nowait()
+                if done.set_running_or_notify_cancel():
+                    how(device)
+                    done.set_result(None)
 
 
 class FileCamera(ThreadedCamera):
@@ -340,8 +393,6 @@ class FileCamera(ThreadedCamera):
     def __init__(self, path: str | Path, clock: Clock, pace: float = 1.0) -> None:
         super().__init__(str(path), clock)
         self._path, self._pace = Path(path), pace
-        if not self._path.is_file():
-            raise DeviceLost(sentence("camera_lost", name=str(path), fault=sentence("camera_no_file")))
         self.start()
 
     def _read_all(self) -> None:
@@ -372,7 +423,5 @@ class FileCamera(ThreadedCamera):
 
 
 def open_camera(source: str, clock: Clock) -> ThreadedCamera:
-    """The camera that a user names: an index, an address or a file. Raises DeviceLost for a missing file."""
-    if source.isdigit() or "://" in source:
-        return VideoCamera(int(source) if source.isdigit() else source, clock)
-    return FileCamera(source, clock)
+    """The camera that a user names: a webcam, an address or a file. What is none of them may yet be plugged in."""
+    return FileCamera(source, clock) if Path(source).is_file() else VideoCamera(source, clock)

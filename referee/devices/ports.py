@@ -16,6 +16,8 @@ from typing import Protocol
 
 import numpy as np
 
+from referee.devices.camera_settings import CameraSettings, Controls
+
 
 @dataclass(frozen=True, eq=False)
 class Frame:
@@ -35,6 +37,12 @@ class Camera(Protocol):
 
     name: str
     simulated: bool
+    source: str
+    """What opens it again."""
+    settings: CameraSettings
+
+    def adjust(self, how: Callable[[Controls], None]) -> None:
+        """Have that done to the device between two frames; nothing to one without settings, or that gives no frame."""
 
     def latest(self, after: int = -1, timeout_s: float = 1.0) -> Frame | None:
         """The newest frame with a number above ``after``; None when the time runs out.
@@ -46,7 +54,7 @@ class Camera(Protocol):
         """Call back with every frame, on the reader thread: be quick, never raise."""
 
     def status(self) -> dict:
-        """JSON-able figures: frames, dropped, fps, lost (reason or None)."""
+        """JSON-able figures: frames, dropped, fps, delay_s, frame_error_s, lost (reason or None)."""
 
     def close(self) -> None:
         """Stop the reader thread and let the device go."""

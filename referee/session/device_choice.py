@@ -4,12 +4,11 @@ The set-up page offers these; what it sends back must be one of them, an address
 file in the data folder: no name from a page reaches any other file.
 """
 
-import sys
 import threading
 from collections.abc import Callable
 from contextlib import ExitStack, closing
-from pathlib import Path
 
+import numpy as np
 from serial.tools import list_ports
 
 from cards.sentences import sentence
@@ -18,6 +17,7 @@ from referee.devices.box_keyboard import KeysBox
 from referee.devices.camera import open_camera
 from referee.devices.phone import PHONE
 from referee.devices.ports import ButtonBox, Camera, Clock
+from referee.devices.webcams import webcams
 from referee.errors import DeviceLost
 from referee.session.ports import RunningSession
 
@@ -27,16 +27,8 @@ FIRST_PICTURE_S = 5.0
 Opener = Callable[[str, Clock], Camera]
 ADDRESSES = ("http://", "https://", "rtsp://")
 
-
-GUESSED_WEBCAMS = 4
-"""So many webcams are offered where the system does not list them."""
-
-
-def webcams() -> list[str]:
-    """The webcams of this machine by index: those that Linux lists; the first few to try on other systems."""
-    if sys.platform != "linux":
-        return [str(n) for n in range(GUESSED_WEBCAMS)]
-    return [str(n) for n in sorted(int(p.name[5:]) for p in Path("/dev").glob("video*") if p.name[5:].isdigit())]
+LOOKED_AT_S = 5.0
+"""A webcam that nobody has looked at for so long is closed again."""
 
 
 def open_box(port: str, clock: Clock, box_id: str | None = None) -> ButtonBox:
@@ -55,22 +47,23 @@ class DeviceChoices:
     ``changed`` is told which camera is used from now on.
     """
 
-    def __init__(
-        self,
-        session: RunningSession,
-        camera: str,
-        box: str,
-        clock: Clock,
-        opener: Opener = open_camera,
-    ) -> None:
+    def __init__(self, session: RunningSession, box: str, clock: Clock, opener: Opener = open_camera) -> None:
         self._session, self._clock, self._open = session, clock, opener
-        self.camera, self.box = camera, box
+        self.box = box
         self.changed: Callable[[str], object] = lambda source: None
         self._lock = threading.Lock()
+        self._looked_at: dict[str, Camera] = {}
+        self._unwatched = threading.Timer(0, self._look_away)
 
-    def cameras(self) -> list[str]:
-        """Webcams by index, a phone's browser, and the one in use."""
-        return list(dict.fromkeys([self.camera, *webcams(), PHONE]))
+    @property
+    def camera(self) -> str:
+        """What opens the camera in use again."""
+        return self._session.camera.source
+
+    def cameras(self) -> dict[str, str]:
+        """What opens it -> its name, of every webcam, a phone's browser, and the one in use, which is first."""
+        names = {one.path: one.name for one in webcams()}
+        return {self.camera: self._session.camera.name} | names | {PHONE: PHONE}
 
     def boxes(self) -> list[str]:
         """``none`` (keys and the dashboard), ``auto``, every serial port, and the one in use."""
@@ -83,6 +76,7 @@ class DeviceChoices:
             source = self._recorded(source)
         if source == self.camera:
             return
+        self._look_away()  # no webcam can be opened twice
         with self._lock, ExitStack() as unless_used:
             fresh = unless_used.enter_context(closing(self._open(source, self._clock)))
             if source != PHONE and fresh.latest(-1, FIRST_PICTURE_S) is None:
@@ -90,8 +84,33 @@ class DeviceChoices:
             spare = self._session.use_camera(fresh)
             unless_used.pop_all()
             spare.close()
-            self.camera = source
         self.changed(source)
+
+    def picture(self, source: str) -> np.ndarray:
+        """What a camera of the list shows now; a webcam that is not in use is opened for as long as somebody looks.
+
+        Raises DeviceLost.
+        """
+        camera = self._session.camera
+        with self._lock:
+            if source != self.camera:
+                if source not in [one.path for one in webcams()]:
+                    raise DeviceLost(sentence("no_camera", name=source, known=list(self.cameras())))
+                camera = self._looked_at.get(source) or self._open(source, self._clock)
+                self._looked_at[source] = camera
+                self._unwatched.cancel()
+                self._unwatched = threading.Timer(LOOKED_AT_S, self._look_away)
+                self._unwatched.start()
+        frame = camera.latest(-1, FIRST_PICTURE_S)
+        if frame is None:
+            raise DeviceLost(sentence("no_picture", name=source))
+        return frame.image
+
+    def _look_away(self) -> None:
+        with self._lock:
+            for camera in self._looked_at.values():
+                camera.close()
+            self._looked_at.clear()
 
     def _recorded(self, name: str) -> str:
         """The path of a recorded file by its name in the data folder. Raises DeviceLost when there is none in it."""
@@ -115,6 +134,8 @@ class DeviceChoices:
             self.box = port
 
     def close(self) -> None:
-        """Close what is in use now."""
+        """Close what is in use now, or looked at."""
+        self._unwatched.cancel()
+        self._look_away()
         self._session.camera.close()
         self._session.box.close()

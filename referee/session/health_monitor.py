@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from cards.sentences import sentence
+from referee.devices.camera_settings import CONTROLS
 from referee.match.commands import CallTimeout
 from referee.match.duel import OTHER_ZONE, PHASES_IN_PLAY
 from referee.session import heap
@@ -87,6 +88,8 @@ class HealthMonitor(Background):
             "record": self._session.journal.problem,
             "clock_set": self._clock_set(),
             "duel_idle": self._idle(),
+            **dict.fromkeys(CONTROLS),
+            **camera.settings.faults(),
         }
 
     def _clock_set(self) -> str | None:

@@ -4,6 +4,7 @@ Signatures and lenses are facts of a match's record (``SignSetup``, ``OpenSetup`
 agreed before there is a match is kept here and becomes the next match's first fact.
 """
 
+import json
 import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -18,17 +19,31 @@ from calibration.errors import BadCamera, BadPalette
 from calibration.palette import load_palette
 from cards.sentences import sentence
 from referee.core import refuse_if
+from referee.devices.camera_settings import CONTROLS
 from referee.errors import IllegalCommand
 from referee.match.commands import ChangeLens, OpenSetup, SignSetup
 from referee.match.decide import decide
 from referee.match.duel import PHASES_IN_PLAY
 from referee.match.state import FROZEN_REFUSAL, MatchState
+from referee.recording.folder import write_json
 from referee.recording.writer import write_file
 from referee.session.ports import RunningSession
 
+RIG, CAMERA = "rig", "camera.json"
 LENS, PALETTE, EMPTY = "camera.yaml", "palette.json", "empty.png"
 OPEN_PHASES = ("new", "finished")
 """Phases in which no match is under way that could record anything."""
+
+
+def kept_camera(data_dir: Path) -> tuple[str, dict[str, float]]:
+    """What opens the camera that was used last with this data folder, '' for none, and what it was set to."""
+    try:
+        kept = json.loads((data_dir / RIG / CAMERA).read_text(encoding="utf-8"))
+        return str(kept["camera"]), {
+            name: float(kept["settings"][name]) for name in CONTROLS if name in kept["settings"]
+        }
+    except (OSError, ValueError, TypeError, LookupError):
+        return "", {}
 
 
 class RigSetup:
@@ -104,6 +119,13 @@ class RigSetup:
             write_file(folder / LENS, camera_text(observer.camera, self._session.camera.name))
         write_file(folder / PALETTE, observer.palette)
         write_file(folder / EMPTY, observer.empty)
+        self.keep_camera()
+
+    def keep_camera(self) -> None:
+        """Which camera is used and what it is set to, for the next start."""
+        camera = self._session.camera
+        self._folder.mkdir(exist_ok=True)
+        write_json(self._folder / CAMERA, {"camera": camera.source, "settings": camera.settings.wanted})
 
     def restore(self) -> None:
         """Before a match that goes on: take what was kept, where nothing newer has been given.
@@ -125,7 +147,7 @@ class RigSetup:
 
     @property
     def _folder(self) -> Path:
-        return Path(self._session.data_dir) / "rig"
+        return Path(self._session.data_dir) / RIG
 
     def other_camera(self) -> None:
         """Another camera: nothing that was learnt with the one before holds."""

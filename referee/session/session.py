@@ -124,6 +124,7 @@ class Session:
     ) -> tuple[Event, ...]:
         """Begin a match; one that is still open is left as it stands in the journal."""
         self._seal_recordings()
+        self.camera.adjust(self.camera.settings.enforce)
         with self.match.lock:
             wish = MatchRequest(tuple(players), mode, seed, rules or self.rules)
             events = self.match.create(wish, self.simulated, who)
@@ -233,6 +234,7 @@ class Session:
             self.setup.may_change()
             self.setup.other_camera()
             old, self.camera = self.camera, camera
+            self.setup.keep_camera()
             if self.recording:
                 self.recording.follow(camera)
             if self.state.by_hand:

@@ -25,6 +25,7 @@ from cards.pieces import builtin_piece_set
 from referee.journal.journal import Journal
 from referee.match.evolve import fold
 from referee.recording.recorder import PENDING_BYTES
+from referee.session.rig_setup import kept_camera
 from referee.simulator.table import TableSim
 
 REFEREE = (sys.executable, "-c", "from referee.cli import main; main()")
@@ -166,15 +167,18 @@ def film(tmp_path):
 
 
 @pytest.mark.slow
-def test_run_takes_a_recorded_file_and_keys_and_ends_politely(tmp_path, film):
+def test_run_takes_the_file_that_was_its_camera_last_and_keys_and_ends_politely(tmp_path, film):
     web = ("--no-browser", "--port", 0, "--data-dir", "data")
-    given = ("--camera", film, "--box", "none", "--players", "Ann,Ben")
+    given = ("--box", "none", "--players", "Ann,Ben")
+    (tmp_path / "data" / "rig").mkdir(parents=True)
+    kept = {"camera": str(film), "settings": {}}
+    (tmp_path / "data" / "rig" / "camera.json").write_text(json.dumps(kept))
     with program("run", *given, *web, cwd=tmp_path) as process:
         read_until(process, r"board: http")
         time.sleep(2)
         process.send_signal(signal.SIGINT)
         said, _ = process.communicate(timeout=300)
-    assert process.returncode == 0, said
+    assert process.returncode == 0 and "not found" not in said, said
     state = state_of(tmp_path / "data" / "journal.db")
     assert state.phase == "idle" and state.players == ("Ann", "Ben") and not state.simulated
 
@@ -202,21 +206,21 @@ def test_a_wrong_camera_is_said_and_another_one_is_chosen_while_the_program_runs
     given = ("--camera", 97, "--box", "none", "--players", "Ann,Ben", "--data-dir", "data")
     with program("run", *given, *SERVED, cwd=tmp_path) as process:
         _, found = read_until(process, r"board: (\S+)")
-        read_until(process, r"^referee: camera 97: was not found, or cannot be opened: .*/setup$")
+        read_until(process, r"^referee: camera 97: was not found, or cannot be opened: .*/setup\. Webcams here: none$")
         visitor = Visitor(found[1])
         assert "Camera 97 gives no picture" in visitor.get("setup")
         assert "camera 97: was not found, or cannot be opened" in visitor.get("setup/measure/mats", go="1")
         assert "no camera" in visitor.get("setup/devices", camera="97", address="../film.avi", box="none")
         page = visitor.get("setup/devices", camera="97", address="film.avi", box="none")
-        assert "Camera 97 gives no picture" not in page and "film.avi</option>" in page
+        assert "Camera 97 gives no picture" not in page and "film.avi</b>" in page
         read_until(process, r"^camera \S+film.avi is used now")
         assert "✓ pass" in visitor.get("setup/measure/mats", go="1")
+    assert kept_camera(tmp_path / "data") == (str(tmp_path / "data" / "film.avi"), {})
 
 
 @pytest.mark.parametrize(
     "args, says",
     [
-        (("run", "--camera", "nowhere.mp4"), "nowhere.mp4: no such file"),
         (("run", "--deck", "nowhere.json"), "nowhere.json: No such file"),
         (("run", "--camera-file", "nowhere.yaml"), "nowhere.yaml: No such file"),
         (("demo", "--players", "13", "--headless"), "from 2 to 12 can play"),

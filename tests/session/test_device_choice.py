@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sys
+import time
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from referee.devices.ports import SystemClock
+from referee.devices.webcams import Webcam, webcams
 from referee.errors import DeviceLost, IllegalCommand
 from referee.session import device_choice
 from referee.session.device_choice import DeviceChoices
@@ -16,7 +19,8 @@ from referee.session.device_choice import DeviceChoices
 class Device:
     """A camera or box that notes whether it was closed."""
 
-    def __init__(self, picture: object = "a frame") -> None:
+    def __init__(self, source: str, picture: object = "a frame") -> None:
+        self.source = self.name = source
         self.picture, self.closed = picture, False
 
     def latest(self, after, timeout_s):
@@ -30,7 +34,7 @@ class Session:
     """Takes new devices and gives the old ones back, unless a duel is in play."""
 
     def __init__(self) -> None:
-        self.camera, self.box, self.in_play = Device(), Device(), False
+        self.camera, self.box, self.in_play = Device("0"), Device("none"), False
         self.data_dir = Path("nowhere")
 
     def use_camera(self, camera):
@@ -53,13 +57,13 @@ def rig():
     opened: list[Device] = []
 
     def opener(source, clock):
-        opened.append(Device(None if source == "phone" or "blind" in source else "a frame"))
+        opened.append(Device(source, None if source == "phone" or "blind" in source else SimpleNamespace(image="it")))
         return opened[-1]
 
     return SimpleNamespace(
         session=session,
         opened=opened,
-        choices=DeviceChoices(session, "0", "none", SystemClock(), opener),
+        choices=DeviceChoices(session, "none", SystemClock(), opener),
     )
 
 
@@ -115,13 +119,31 @@ def test_a_recorded_file_is_taken_from_the_data_folder_and_from_nowhere_else(rig
     assert told == [str(folder / "film.avi")] == [rig.choices.camera] and rig.session.camera is rig.opened[-1]
 
 
-@pytest.mark.parametrize("platform, known", [("linux", ["0", "1"]), ("darwin", ["0", "1", "2", "3"])])
-def test_webcams_are_those_the_system_lists_or_the_first_few_to_try(monkeypatch, tmp_path, platform, known):
-    for name in ("video1", "video0", "videodev"):
-        (tmp_path / name).touch()
-    monkeypatch.setattr(device_choice, "Path", lambda _: tmp_path)
-    monkeypatch.setattr(device_choice.sys, "platform", platform)
-    assert device_choice.webcams() == known
+def test_webcams_are_listed_by_their_names_and_looked_at_as_long_as_somebody_does(rig, monkeypatch):
+    found = [Webcam(0, "C920", "0"), Webcam(2, "Brio", "/dev/v4l/by-id/brio")]
+    monkeypatch.setattr(device_choice, "webcams", lambda: found)
+    monkeypatch.setattr(device_choice, "LOOKED_AT_S", 0.05)
+    assert rig.choices.cameras() == {"0": "C920", "/dev/v4l/by-id/brio": "Brio", "phone": "phone"}
+    rig.session.camera.picture = SimpleNamespace(image="in use")
+    assert rig.choices.picture("0") == "in use" and rig.opened == []
+    assert [rig.choices.picture("/dev/v4l/by-id/brio") for _ in range(3)] == ["it"] * 3 and len(rig.opened) == 1
+    for other in ("1", "/etc/passwd", "http://phone/video"):
+        with pytest.raises(DeviceLost, match="no camera"):
+            rig.choices.picture(other)
+    end = time.monotonic() + 10
+    while not rig.opened[0].closed:
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    monkeypatch.setattr(device_choice, "LOOKED_AT_S", 60)
+    rig.choices.picture("/dev/v4l/by-id/brio")
+    rig.choices.use_camera("/dev/v4l/by-id/brio")
+    assert rig.opened[1].closed and rig.session.camera is rig.opened[2]
+    rig.choices.close()
+
+
+def test_other_systems_offer_the_first_few_to_try(monkeypatch):
+    monkeypatch.setattr(sys, "platform", "darwin")
+    assert [one.path for one in webcams()] == ["0", "1", "2", "3"]
 
 
 def test_the_same_device_again_is_left_as_it_is(rig):

@@ -7,53 +7,88 @@ import subprocess
 import webbrowser
 from collections import namedtuple
 from pathlib import Path
+from types import SimpleNamespace
 
 import cv2
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from simulated_webcams import SimulatedCapture
 
 from referee.commands import doctor
+from referee.devices.camera_settings import CameraSettings
+from referee.devices.webcams import Webcam
 from referee.errors import DeviceLost
 
 Usage = namedtuple("Usage", "total used free")
 Port = namedtuple("Port", "device vid")
 
 
-def test_a_camera_that_is_not_there_is_missing_and_another_is_offered(monkeypatch):
+@pytest.fixture
+def brio(monkeypatch):
+    """One SIMULATED webcam."""
+    found = [Webcam(2, "Brio", "/dev/v4l/by-id/brio")]
     monkeypatch.setattr(doctor.sys, "platform", "linux")
-    monkeypatch.setattr(doctor.Path, "exists", lambda self: False)
-    monkeypatch.setattr(doctor.Path, "glob", lambda self, what: iter([doctor.Path("/dev/video2")]))
-    found = doctor.check_camera("0")
-    assert found.state == "missing" and "/dev/video2" in found.mend
+    monkeypatch.setattr(doctor, "webcams", lambda: found)
+    monkeypatch.setattr(doctor, "find_webcam", lambda source: found[0] if source in ("2", found[0].path) else None)
+    monkeypatch.setattr(doctor.os, "access", lambda path, how: True)
 
 
-def test_a_camera_that_may_not_be_opened_names_the_group(monkeypatch):
-    monkeypatch.setattr(doctor.sys, "platform", "linux")
-    monkeypatch.setattr(doctor.Path, "exists", lambda self: True)
+def test_a_camera_that_is_not_there_is_missing_and_another_is_offered(brio):
+    (found,) = doctor.check_camera("0")
+    assert found.state == "missing" and "Brio (2, /dev/v4l/by-id/brio)" in found.mend
+
+
+def test_a_camera_that_may_not_be_opened_names_the_group(brio, monkeypatch):
     monkeypatch.setattr(doctor.os, "access", lambda path, how: False)
-    assert "usermod -aG video" in doctor.check_camera("0").mend
+    assert "usermod -aG video" in doctor.check_camera("2")[0].mend
+
+
+class Opened:
+    """A SIMULATED camera that is open; without a ``picture`` it is silent."""
+
+    name = "film"
+
+    def __init__(self, picture=None, device=None):
+        self.picture, self.device, self.settings = picture, device, CameraSettings()
+
+    def latest(self, after, timeout_s):
+        if self.picture is None:
+            raise DeviceLost("camera film: no picture")
+        return SimpleNamespace(image=self.picture, number=1)
+
+    def status(self):
+        return {"fps": 24.9, "delay_s": 0.141, "frame_error_s": 0.155}
+
+    def adjust(self, how):
+        how(self.device)
+
+    def close(self):
+        pass
 
 
 def test_a_camera_without_a_picture_is_missing(monkeypatch):
-    class Silent:
-        def latest(self, after, timeout_s):
-            raise DeviceLost("camera film: no picture")
+    monkeypatch.setattr(doctor, "open_camera", lambda source, clock: Opened())
+    (found,) = doctor.check_camera("http://film")
+    assert (found.state, found.text) == ("missing", "camera film: no picture")
 
-        def close(self):
-            pass
 
-    monkeypatch.setattr(doctor, "open_camera", lambda source, clock: Silent())
-    assert (doctor.check_camera("film.avi").state, doctor.check_camera("film.avi").text) == (
-        "missing",
-        "camera film: no picture",
-    )
+def test_every_webcam_is_listed_with_what_it_gives_and_what_of_its_settings_is_not_in_force(brio, monkeypatch):
+    device = SimulatedCapture(stubborn=("exposure",))
+    opened = Opened(np.zeros((720, 1280, 3), np.uint8), device)
+    monkeypatch.setattr(doctor, "open_camera", lambda source, clock: opened)
+    stream, webcam = doctor.check_cameras("http://phone", {})
+    assert "1280x720, 25 a second, 141 ms after they were taken, ± 155 ms" in stream.text
+    assert webcam.what == "another camera" and "Brio (2, /dev/v4l/by-id/brio) gives pictures" in webcam.text
+    one, exposure = doctor.check_cameras("2", {"exposure": 99.0, "focus": 12.0})
+    assert one.state == "ok" and exposure.state == "missing"
+    assert exposure.text == "the camera's exposure is 156 and should be 99" and "/setup" in exposure.mend
 
 
 def test_a_phone_lacks_at_most_the_package_that_makes_its_certificate(monkeypatch):
-    assert doctor.check_camera("phone").state == "ok"
+    assert doctor.check_camera("phone")[0].state == "ok"
     monkeypatch.setattr(doctor, "find_spec", lambda name: None)
-    assert "referee[phone]" in doctor.check_camera("phone").mend
+    assert "referee[phone]" in doctor.check_camera("phone")[0].mend
 
 
 def test_no_box_is_a_hint_and_one_that_may_not_be_opened_is_missing(monkeypatch):
@@ -114,12 +149,15 @@ def test_no_browser_and_a_taken_port_are_hints(monkeypatch):
 def test_one_page_and_a_status(monkeypatch, tmp_path, lack, status):
     lost = doctor.Finding("camera", "missing", "there is no /dev/video0", "plug one in")
     sound = doctor.Finding("camera", "ok", "camera 0 gives pictures of 1280x720")
-    monkeypatch.setattr(doctor, "check_camera", lambda source: lost if lack else sound)
+    tried = []
+    (tmp_path / "rig").mkdir()
+    (tmp_path / "rig" / "camera.json").write_text('{"camera": "/dev/v4l/by-id/brio", "settings": {"focus": 12}}')
+    monkeypatch.setattr(doctor, "check_cameras", lambda *asked: tried.append(asked) or [lost if lack else sound])
     monkeypatch.setattr(doctor, "check_button_box", lambda: doctor.Finding("button box", "hint", "none", "--box none"))
     monkeypatch.setattr(doctor, "check_clock", lambda: doctor.Finding("clock", "ok", "kept"))
     monkeypatch.setattr(doctor, "check_disk", lambda folder: [doctor.Finding("disk", "ok", "much")])
     done = CliRunner().invoke(doctor.doctor, ["--port", "0", "--data-dir", str(tmp_path)])
-    assert done.exit_code == status
+    assert done.exit_code == status and tried == [("/dev/v4l/by-id/brio", {"focus": 12.0})]
     assert ("-> plug one in" in done.output) == lack and "print at 100 %" in done.output
     assert done.output.splitlines()[-1] == ("1 missing" if lack else "nothing is missing")
 
@@ -130,4 +168,4 @@ def test_a_small_picture_is_a_hint(tmp_path):
     for _ in range(5):
         writer.write(np.full((360, 640, 3), 90, np.uint8))
     writer.release()
-    assert doctor.check_camera(str(path)).state == "hint"
+    assert doctor.check_camera(str(path))[0].state == "hint"

@@ -18,6 +18,7 @@ from calibration.palette import nominal_palette
 from cards.deck import builtin_deck
 from cards.pieces import builtin_piece_set
 from referee.devices.box_keyboard import KeysBox
+from referee.devices.camera_settings import CameraSettings
 from referee.devices.ports import Frame
 from referee.errors import IllegalCommand
 from referee.match.card_facts import cards_of
@@ -79,7 +80,15 @@ class FakeObserver:
 class FakeCamera:
     """Gives one picture for ever."""
 
-    name, simulated = "fake", True
+    name = source = "fake"
+    simulated = True
+
+    def __init__(self) -> None:
+        self.settings, self.device = CameraSettings(), None
+
+    def adjust(self, how) -> None:
+        if self.device is not None:
+            how(self.device)
 
     def latest(self, after: int = -1, timeout_s: float = 1.0) -> Frame:
         return Frame(table_picture(), 1, 0.0)

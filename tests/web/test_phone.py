@@ -243,7 +243,7 @@ def table(folder: Path, seen_first: np.ndarray, lens) -> Iterator[tuple[Session,
         camera.listen(seen)
         session.start()
         stack.callback(session.stop)
-        choices = DeviceChoices(session, "phone", "none", CLOCK)
+        choices = DeviceChoices(session, "none", CLOCK)
         server = stack.enter_context(closing(Server(create_app(session, choices=choices), "127.0.0.1", 0)))
         yield session, seen, CaptureFile(folder / "lens.y4m", seen_first), server.url
 

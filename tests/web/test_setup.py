@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from types import MappingProxyType
 
 import cv2
 import numpy as np
 import pytest
 from fake_session import FakeSession, table_picture
+from simulated_webcams import SWITCHES, VALUES, SimulatedCapture
 
 from calibration.camera import CameraModel, load_camera
 from calibration.errors import BadCamera
@@ -15,14 +17,24 @@ from calibration.lens import charuco_board
 from calibration.palette import nominal_palette
 from cards.pieces import builtin_piece_set
 from cards.sentences import sentence
+from referee.devices.camera_settings import CameraSettings
 from referee.devices.ports import Frame
 from referee.errors import DeviceLost, IllegalCommand
 from referee.match.commands import DrawCard
+from referee.session.rig_setup import kept_camera
 from referee.web.app import create_app
 from referee.web.i18n.texts import LANGUAGES, catalogue
-from referee.web.pages import rig_checks
+from referee.web.pages import rig_checks, setup
 from referee.web.pages.rig_checks import Number
 from referee.web.pages.setup import STEPS
+
+
+def unstill() -> CameraSettings:
+    """Of a SIMULATED webcam: one is in force, one is another, one it chooses by itself."""
+    settings, device = CameraSettings(), SimulatedCapture()
+    settings.hold(device)
+    settings.actual |= {"white_balance": 3000.0, "focus": None}
+    return settings
 
 
 class Client:
@@ -94,11 +106,16 @@ def test_what_a_stream_s_rate_and_bound_are_worth_is_said_in_figures(client, ses
     assert ("left to a human" not in client.page()) == passed
     german = client.web.get("/setup?lang=de").text
     assert f"Wer innerhalb von {within.replace('.', ',')} s nach dem Stopp fertig wird" in german
-    assert [n.passed for n in rig_checks.stream_numbers({"fps": fps, "frame_error_s": error_s})] == [True, True, passed]
+    rows = rig_checks.camera_numbers({"fps": fps, "frame_error_s": error_s, "delay_s": 0.1404}, CameraSettings())
+    assert [n.passed for n in rows] == [True, True, True, True, passed]
+    assert {n.name: n.value for n in rows} | {"rate": fps, "delay": 0.14, "timing": error_s} == {
+        n.name: n.value for n in rows
+    }
 
 
 def test_of_a_camera_that_has_just_started_nothing_is_said_yet():
-    assert rig_checks.stream_numbers({"fps": 0.0, "frame_error_s": 0.2}) == []
+    rows = rig_checks.camera_numbers({"fps": 0.0, "frame_error_s": 0.2}, CameraSettings())
+    assert [(n.name, n.value) for n in rows] == [("held", 0)]
 
 
 def test_colours_that_were_not_seen_fail_and_alike_ones_are_measured():
@@ -122,7 +139,7 @@ def test_every_number_and_hint_has_a_text(language):
         *rig_checks.color_numbers(nominal_palette(builtin_piece_set()), 1),
         *rig_checks.board_numbers([], None),
         rig_checks.sizes_number(1.0),
-        *rig_checks.stream_numbers({"fps": 30.0}),
+        *rig_checks.camera_numbers({"fps": 30.0}, unstill()),
         Number("error", 2, None, 0.8),
         Number("used", 0, 1, None),
         Number("fill", 9, None, 2),
@@ -139,6 +156,23 @@ def test_each_step_is_measured_and_shown(client, session):
         assert client.post(f"measure/{step}").status_code == 303
     assert session.observer.asked == ["empty", "colors", "sizes"] and session.judging.set_up == 1
     assert client.page().count("✓ pass") > 15
+
+
+def test_settings_are_chosen_anew_with_the_mats_and_held_and_what_is_not_in_force_is_said(client, session, monkeypatch):
+    monkeypatch.setattr(setup, "SETTLE_S", 0.0)
+    device = session.camera.device = SimulatedCapture(lacking=("focus",))
+    device.has |= {SWITCHES["exposure"]: 1, VALUES["exposure"]: 9}  # as another program left it
+    client.post("measure/mats")
+    assert session.camera.settings.wanted == {"exposure": 9, "white_balance": 4600} and "✗" not in client.page()
+    assert kept_camera(session.data_dir) == ("fake", session.camera.settings.wanted)
+    assert [device.get(SWITCHES[name]) for name in ("exposure", "white_balance")] == [1, 0]
+    rows = rig_checks.camera_numbers({}, unstill())
+    assert [(n.name, n.value, n.low, n.passed) for n in rows] == [
+        ("held", 3, None, True),
+        ("exposure", 156, 156, True),
+        ("white_balance", 3000, 4600, False),
+        ("focus", -1, 30, False),
+    ]
 
 
 def test_both_players_sign_and_then_nothing_is_measured_until_it_is_opened_again(client, session):
@@ -313,13 +347,23 @@ def test_eight_views_of_the_board_make_a_camera_file(client, session, monkeypatc
     assert "Used from now on" in client.page()
 
 
+BRIO = "/dev/v4l/by-id/usb-Brio_22BB-video-index0"
+
+
 class TwoCameras:
     """Choices of devices as a page sees them."""
 
     camera, box = "0", "none"
 
+    names = MappingProxyType({"0": "", BRIO: "Brio 100", "phone": "phone"})
+
     def cameras(self):
-        return ["0", "1"]
+        return {self.camera: ""} | dict(self.names)
+
+    def picture(self, source):
+        if source != BRIO:
+            raise DeviceLost("camera 0: was not found")
+        return np.full((720, 1280, 3), 77, np.uint8)
 
     def boxes(self):
         return ["none", "auto", "/dev/ttyUSB0"]
@@ -337,7 +381,12 @@ def test_camera_and_box_are_chosen_on_the_page(session):
     choices = TwoCameras()
     client = Client(session)
     client.web.application.extensions["referee.choices"] = choices
-    assert "/dev/ttyUSB0" in client.page()
+    page = client.page()
+    assert "/dev/ttyUSB0" in page and "<b>Brio 100</b>" in page and BRIO in page and "<small>number 0</small>" in page
+    looked = client.web.get(f"/setup/camera.jpg?source={BRIO}")
+    small = cv2.imdecode(np.frombuffer(looked.data, np.uint8), cv2.IMREAD_COLOR)
+    assert small.shape == (180, 320, 3) and abs(int(small.mean()) - 77) < 3
+    assert client.web.get("/setup/camera.jpg?source=0").status_code == 409
     client.post("devices", camera="1", address="", box="auto")
     assert (choices.camera, choices.box) == ("1", "auto")
     client.post("devices", camera="1", address="rtsp://phone/video")
@@ -347,6 +396,7 @@ def test_camera_and_box_are_chosen_on_the_page(session):
     client.post("measure/mats")
     client.post("sign", name_A="Ann", name_B="Ben")
     assert client.post("devices", camera="0").status_code == 409
+    assert client.web.get(f"/setup/camera.jpg?source={BRIO}").status_code == 409  # none is opened beside a match
 
 
 def test_a_simulator_has_no_devices_to_choose(client):

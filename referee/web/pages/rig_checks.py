@@ -16,6 +16,7 @@ from calibration.lens import LEAST_VIEWS, BoardView, LensFit, covered_share
 from calibration.mat import FIELD, MatPose, Mats, detect_mats
 from calibration.palette import Palette
 from calibration.quality import ANGLE_DEG, DISTANCE_CM, Figure, zone_quality
+from referee.devices.camera_settings import CameraSettings
 from referee.vision.live.gate_history import FRESH_S
 from referee.vision.observer import SIZES_TOLD
 
@@ -73,13 +74,19 @@ def mats_numbers(image: np.ndarray, camera: CameraModel | None) -> list[Number]:
     return rows
 
 
-def stream_numbers(status: Mapping[str, Any]) -> list[Number]:
-    """What a camera's pictures a second and the bound of their times are worth: what is put on so soon after a Stop may
-    show in the last picture before it. Empty where the rate is not known yet."""
-    fps, error_s = status.get("fps") or 0.0, status.get("frame_error_s") or 0.0
+def camera_numbers(status: Mapping[str, Any], settings: CameraSettings) -> list[Number]:
+    """What a camera's pictures a second, their delay and the bound of their times are worth: what is put on so soon
+    after a Stop may show in the last picture before it; nothing where the rate is not known yet. And how many of its
+    settings are held, each with the value that is wanted and that it has (-1 while it chooses by itself)."""
+    fps, error_s, late_s = (status.get(name) or 0.0 for name in ("fps", "frame_error_s", "delay_s"))
+    rows = [Number("held", len(settings.wanted), None, None)]
+    for name, actual in settings.actual.items():
+        wanted = settings.wanted[name]
+        rows.append(Number(name, -1.0 if actual is None else actual, wanted, wanted))
     if not fps:
-        return []
-    rows = [Number("rate", fps, None, None), Number("timing", round(error_s, 3), None, None, "s")]
+        return rows
+    rows += [Number("rate", fps, None, None), Number("delay", round(late_s, 3), None, None, "s")]
+    rows.append(Number("timing", round(error_s, 3), None, None, "s"))
     return [*rows, Number("moment", round(error_s + 1 / fps, 2), None, FRESH_S, "s")]
 
 

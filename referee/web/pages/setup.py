@@ -1,6 +1,7 @@
 """Setting up ``/setup``: mats, lens, empty table, colours; measured, signed by both players, frozen."""
 
 import threading
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,6 +16,7 @@ from calibration.print_sheets import charuco_pdf
 from cards.sentences import sentence
 from referee.core import refuse_if
 from referee.devices.phone import PhoneCamera
+from referee.devices.ports import Camera
 from referee.errors import DeviceLost, IllegalCommand, RefereeError
 from referee.fields import displayable
 from referee.recording.folder import write_json
@@ -31,7 +33,11 @@ from referee.web.streaming.fragments import LivePage
 STEPS = ("mats", "lens", "empty", "colors")
 FRAME_WAIT_S = 10.0
 """A webcam takes seconds to its first picture, and so does a simulated table on a slow machine."""
-SHOWN_PX = 1280
+SHOWN_PX, LISTED_PX = 1280, 320
+"""Width at most of the picture with the mats, and of each camera's in the list."""
+
+SETTLE_S = 1.5
+"""A webcam that was told to choose its exposure, white balance and focus anew has chosen by then."""
 
 
 @dataclass
@@ -138,7 +144,7 @@ def _fault(error: RefereeError) -> flask.typing.ResponseReturnValue:
 
 
 def _prints(pages: flask.Blueprint, session: Session) -> None:
-    """The pages' pictures: the sheet for the lens step, and how the mats lie in the camera's picture."""
+    """The pages' pictures: the sheet for the lens step, how the mats lie in the camera's picture, the cameras'."""
 
     @pages.get("/charuco.pdf")
     def charuco() -> flask.Response:
@@ -146,11 +152,21 @@ def _prints(pages: flask.Blueprint, session: Session) -> None:
 
     @pages.get("/mats.jpg")
     def mats() -> flask.Response:
-        drawn = rig_checks.draw_mats(_frame(session), session.observer.camera)
-        scale = min(1.0, SHOWN_PX / drawn.shape[1])
-        small = cv2.resize(drawn, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
-        jpeg = cv2.imencode(".jpg", small, [cv2.IMWRITE_JPEG_QUALITY, 80])[1].tobytes()
-        return flask.Response(jpeg, mimetype="image/jpeg", headers={"Cache-Control": "no-store"})
+        return _shown(rig_checks.draw_mats(_frame(session), session.observer.camera), SHOWN_PX)
+
+    @pages.get("/camera.jpg")
+    def camera() -> flask.Response:
+        choices = _choices() or flask.abort(404, "devices cannot be changed here")
+        session.setup.may_change()
+        return _shown(choices.picture(flask.request.args.get("source", "")), LISTED_PX)
+
+
+def _shown(image: np.ndarray, width_px: int) -> flask.Response:
+    """A picture (h, w, 3) no wider than that, which is another the next time."""
+    scale = min(1.0, width_px / image.shape[1])
+    small = cv2.resize(image, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
+    jpeg = cv2.imencode(".jpg", small, [cv2.IMWRITE_JPEG_QUALITY, 80])[1].tobytes()
+    return flask.Response(jpeg, mimetype="image/jpeg", headers={"Cache-Control": "no-store"})
 
 
 def _phone(pages: flask.Blueprint, session: Session) -> None:
@@ -217,11 +233,13 @@ def _frame(session: Session) -> np.ndarray:
 
 
 def _measured(session: Session, setting: Setting, step: str) -> list[Number]:
+    if step == "mats":
+        _hold_settings(session.camera)
     image = _frame(session)
     if step == "mats":
         session.judging.set_up_anew()
         numbers = rig_checks.mats_numbers(image, session.observer.camera)
-        return numbers + rig_checks.stream_numbers(session.camera.status())
+        return [*numbers, *rig_checks.camera_numbers(session.camera.status(), session.camera.settings)]
     if step == "lens":
         return _lens(session, setting, image)
     if step == "empty":
@@ -230,6 +248,14 @@ def _measured(session: Session, setting: Setting, step: str) -> list[Number]:
     palette = session.observer.learn_colors(image)
     factor = session.observer.learn_sizes(image)
     return [*rig_checks.color_numbers(palette, int(palette.learnt.sum())), rig_checks.sizes_number(factor)]
+
+
+def _hold_settings(camera: Camera) -> None:
+    """Let the camera choose exposure, white balance and focus in today's light, and hold them at that."""
+    camera.adjust(camera.settings.release)
+    if camera.settings.automatic:
+        time.sleep(SETTLE_S)
+    camera.adjust(camera.settings.hold)
 
 
 def _lens(session: Session, setting: Setting, image: np.ndarray) -> list[Number]:

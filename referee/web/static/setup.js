@@ -1,11 +1,13 @@
-// The picture with the mats found, fresh every second while somebody looks.
+// Pictures that are fresh while somebody looks: the one with the mats found, and each camera's in the list.
 (() => {
-  const still = document.querySelector("img[data-still]");
-  const again = () => setTimeout(() => {
-    if (document.hidden) again();
-    else still.src = `${still.dataset.still}?${Date.now()}`;
-  }, 1000);
-  still.addEventListener("load", again);
-  still.addEventListener("error", again);
-  again();
+  for (const still of document.querySelectorAll("img[data-still]")) {
+    const next = `${still.dataset.still}${still.dataset.still.includes("?") ? "&" : "?"}t=`;
+    const again = () => setTimeout(() => {
+      if (document.hidden) again();
+      else still.src = next + Date.now();
+    }, Number(still.dataset.every || 1000));
+    still.addEventListener("load", again);
+    still.addEventListener("error", again);
+    again();
+  }
 })();
