@@ -8,6 +8,10 @@ from cards.errors import BadPieceSet as BadPieceSet
 from cards.errors import RefereeError as RefereeError
 
 
+class BadAttempt(RefereeError):
+    """An attempt folder, bundle or video that cannot be read, or is not what its hashes say."""
+
+
 class BadImage(RefereeError):
     """A picture that is missing, broken or unusable as such."""
 

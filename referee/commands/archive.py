@@ -10,9 +10,9 @@ import click
 
 from referee.commands.options import BrowsedOptions, argument, takes_options
 from referee.commands.progress import Bar
+from referee.errors import BadAttempt
 from referee.recording import find_attempts, load_attempt
 from referee.recording.address import Mirror, is_address
-from referee.recording.errors import BadAttempt
 from referee.recording.folder import SIGNATURE
 from referee.recording.index import ArchiveFilter, Index
 from referee.review.signing import load_private, new_key, sign

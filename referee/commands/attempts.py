@@ -12,12 +12,12 @@ import click
 from referee.commands.named_files import DECK_HELP, DeckFile
 from referee.commands.options import argument, option, takes_options
 from referee.commands.progress import Bar
+from referee.errors import BadAttempt
 from referee.journal.chain import Entry
 from referee.journal.journal import Journal
 from referee.match.foul import foul_sentence
 from referee.recording import Attempt, load_attempt
 from referee.recording.address import AttemptSource, attempt_sources, fetched_attempt, text_beside
-from referee.recording.errors import BadAttempt
 from referee.recording.folder import TORN
 from referee.recording.retention import LOG as RETENTION
 from referee.recording.retention import parse_removals

@@ -16,8 +16,7 @@ from referee.games.catalogue import game_named
 from referee.games.core import GameCommand, Table
 from referee.games.match import Match
 from referee.session.game_table import GameTable
-from referee.simulator.city_camera import city_pictures, placed_stones
-from referee.simulator.game_players import next_command
+from referee.simulator.city_camera import city_pictures, next_command, placed_stones
 from referee.vision.city.sight import CityEye
 
 PACE_S = 0.5

@@ -1,5 +1,6 @@
 """``referee game``: the four tower games at a table and on the terminal."""
 
+import json
 import tomllib
 import webbrowser
 from collections.abc import Iterator, Sequence
@@ -9,9 +10,11 @@ from itertools import groupby
 from pathlib import Path
 
 import click
+import cv2
 
+from calibration.camera import load_camera
 from cards.errors import parsed_file
-from referee.commands.game_camera import cards, look
+from cards.sentences import word
 from referee.commands.named_files import named_piece_set
 from referee.commands.options import (
     PATH,
@@ -24,7 +27,7 @@ from referee.commands.options import (
 )
 from referee.commands.serving import interrupted, locked_data_folder, open_record, page_server, pin_for
 from referee.devices.ports import Clock, SystemClock
-from referee.errors import RefereeError
+from referee.errors import CannotSee, RefereeError
 from referee.events import Event
 from referee.games.catalogue import GAMES, game_named
 from referee.games.core import BadGame, Mode
@@ -34,9 +37,13 @@ from referee.session.game_camera import CardCamera, PlanCamera, TableCamera
 from referee.session.game_table import GameTable, game_matches
 from referee.session.ports import Record
 from referee.session.seeds import new_seed
+from referee.vision.city.overlay import overlay
+from referee.vision.city.sight import CityEye, CitySight
+from referee.vision.image.files import read_picture, write_picture
+from referee.vision.image.game_cards import open_cards
 from referee.web.games.app import create_game_app
 from referee.web.i18n.games import command_sentence
-from referee.web.i18n.texts import translate
+from referee.web.i18n.texts import LANGUAGES, translate
 
 LANG = "en"
 
@@ -102,10 +109,6 @@ def resume_game(record: Record, clock: Clock, game: str, players: Sequence[str] 
 @click.group()
 def game() -> None:
     """Four more tower games: play, what is on record, replays, house rules, towers read from pictures."""
-
-
-game.add_command(look)
-game.add_command(cards)
 
 
 @game.command("list")
@@ -210,3 +213,73 @@ def play(asked: PlayOptions) -> None:
         camera = PlanCamera(named_piece_set(asked.stones)) if plans else CardCamera(game_named(asked.name))
         with pages_of(table, asked.data_dir / "games", asked, camera):
             over.wait()
+
+
+FILE = click.Path(path_type=Path)
+
+
+@game.command("look")
+@click.argument("pictures", nargs=-1, required=True, type=FILE)
+@click.option(
+    "--stones",
+    default="city_stones",
+    show_default=True,
+    help="The stones: a pieces.json whose lowest shape is one storey and whose colours are the seats' in order.",
+)
+@click.option("--camera", "camera_file", type=FILE, help="camera.yaml of the calibrated lens.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option("--overlay", "overlays", type=FILE, help="A folder for a picture of each city with what was read.")
+def look(
+    pictures: tuple[Path, ...], stones: str, camera_file: Path | None, as_json: bool, overlays: Path | None
+) -> None:
+    """Read the towers of city_towers from PICTURES of the printed plans, all of one moment, best from several sides.
+
+    Exit status: 0 read (undecided sites are said so), 2 unusable input.
+    """
+    eye = CityEye(named_piece_set(stones), load_camera(camera_file) if camera_file else None)
+    sighting = eye.look([read_picture(path) for path in pictures])
+    if not sighting.cities:
+        raise CannotSee("no city plan is in view: print them with `referee print game plans`")
+    if as_json:
+        cities = {city: {n: s.to_json() for n, s in sight.sites.items()} for city, sight in sighting.cities.items()}
+        click.echo(json.dumps({"cities": cities, "notes": list(sighting.notes)}))
+    else:
+        rows = [line for sight in sighting.cities.values() for line in _city(sight)]
+        click.echo("\n".join([*rows, *sighting.notes]))
+    if overlays:
+        overlays.mkdir(parents=True, exist_ok=True)
+        for city, sight in sighting.cities.items():
+            write_picture(overlays / f"city{city}.png", overlay(sight))
+
+
+def _city(sight: CitySight) -> list[str]:
+    rows = [f"city {sight.city}:"]
+    for number, site in sight.sites.items():
+        if site.colors or not site.sure:
+            stack = ", ".join(f"{len(list(group))} {color}" for color, group in groupby(site.colors))
+            doubt = "" if site.sure else f"  UNDECIDED: {'; '.join(reason.text for reason in site.reasons)}"
+            height = f"{len(site.colors)} high, from below {stack}" if stack else "nothing seen"
+            rows.append(f"  site {number}: {height}{doubt}")
+    return rows if len(rows) > 1 else [f"city {sight.city}: no towers"]
+
+
+@game.command("cards")
+@click.argument("name", type=click.Choice(list(GAMES)))
+@click.argument("picture", type=FILE)
+@click.option(
+    "--lang", type=click.Choice(LANGUAGES), default="en", show_default=True, help="Language of the cards' names."
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def cards(name: str, picture: Path, lang: str, as_json: bool) -> None:
+    """Say which cards of the tower game NAME lie open in PICTURE, row by row: printed ones, by their markers."""
+    kinds = [kind for kind, _ in game_named(name).printed()]
+    lying = open_cards(cv2.cvtColor(read_picture(picture), cv2.COLOR_BGR2GRAY), len(kinds))
+    if as_json:
+        rows = [{"card": kinds[c.marker], "x": round(c.middle[0]), "y": round(c.middle[1])} for c in lying]
+        click.echo(json.dumps({"cards": rows}))
+        return
+    for open_card in lying:
+        x, y = open_card.middle
+        card = word(lang, "game.card", kinds[open_card.marker])
+        click.echo(f"{card}  at {x:.0f}, {y:.0f} px, turned by {open_card.turn:.0f}°")
+    click.echo(f"{len(lying)} cards of {name} lie open" if len(lying) != 1 else f"1 card of {name} lies open")

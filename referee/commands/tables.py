@@ -15,8 +15,7 @@ from cards.deck import builtin_deck
 from referee.commands.demo_options import DemoOptions
 from referee.commands.hall import running_director
 from referee.commands.serving import interrupted, locked_data_folder
-from referee.commands.tournament import hall_pages, strengths_of
-from referee.commands.tournament_shown import game_text, table_text
+from referee.commands.tournament import game_text, hall_pages, strengths_of, table_text
 from referee.devices.ports import SystemClock
 from referee.errors import JournalUnwritable
 from referee.events import Event

@@ -8,9 +8,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from referee.journal.chain import Entry
-from referee.journal.game_export import game_line, is_game, json_text, seed_line
+from referee.journal.game_export import Table, csv_text, game_line, is_game, json_text, page, seed_line
 from referee.journal.journal import Journal
-from referee.journal.page import Table, csv_text, page
 from referee.match.duel import Duel, stop_time
 from referee.match.evolve import fold
 from referee.match.state import CARD_SHOWN_PHASES, MatchState, public_match

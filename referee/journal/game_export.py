@@ -7,13 +7,43 @@ While a game or a match is not over, an export tells what the board tells and no
 deal and all that was chosen in secret, nor a hash, since a secret can be guessed and tried on it.
 """
 
+import csv
+import html
+import io
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib.resources import files
 from typing import Any
+
+from jinja2 import Environment
 
 from referee.games.match import Match, fold
 from referee.journal.chain import Entry
-from referee.journal.page import Table, csv_text, page
+
+Table = tuple[Sequence[str], Sequence[Sequence[object]]]
+"""A head and rows."""
+
+
+def csv_text(head: Sequence[str], rows: Iterable[Iterable[object]]) -> str:
+    """A head and rows; cells that a spreadsheet would take for a formula are quoted."""
+    out = io.StringIO()
+    formula = ("=", "+", "-", "@", "\t", "\r")
+    inert = ([f"'{c}" if isinstance(c, str) and c.startswith(formula) else c for c in row] for row in (head, *rows))
+    csv.writer(out, lineterminator="\n").writerows(inert)
+    return out.getvalue()
+
+
+def page(title: str, result: str, tables: Iterable[Table], last: str, **more: object) -> str:
+    """One HTML page: its ``title``, the ``result``, the tables, and the ``last`` words.
+
+    ``more``: the ``heading`` where it is not the title; whether it was ``simulated``; the ``names`` of who are to sign
+    it: then it is a sheet to print.
+    """
+    template = Environment(finalize=lambda value: html.escape(str(value))).from_string(
+        files("referee.journal").joinpath("page.html").read_text(encoding="utf-8")
+    )
+    return template.render(title=title, result=result, tables=list(tables), last=last, **more) + "\n"
+
 
 Said = Callable[[Mapping[str, Any], Sequence[str]], str]
 Line = Callable[[Mapping[str, Any]], str]

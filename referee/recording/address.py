@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from referee.recording.errors import BadAttempt
+from referee.errors import BadAttempt
 from referee.recording.folder import META, REVIEW, append_line, find_attempts, unpack
 
 LOCAL_PROTOCOL = "file"

@@ -33,9 +33,9 @@ from cards.card import Card
 from cards.deck import Deck, load_deck
 from cards.errors import first_fault
 from cards.pieces import PieceSet, load_piece_set
+from referee.errors import BadAttempt
 from referee.events import Event
 from referee.files import torn, write_whole
-from referee.recording.errors import BadAttempt
 
 META, VIDEO, TIMES, STOP, REVIEW = "attempt.json", "video.mp4", "frames.csv", "stop.png", "review.jsonl"
 CAMERA, PALETTE, PIECES, DECK, EMPTY = "camera.yaml", "palette.json", "pieces.json", "deck.json", "empty.png"

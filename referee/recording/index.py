@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+from referee.errors import BadAttempt
 from referee.recording import folder as folders
-from referee.recording.errors import BadAttempt
 from referee.recording.folder import META, ContestReason, bytes_of, stamp_of
 from referee.recording.writer import NO_RECORD, UNFINISHED
 

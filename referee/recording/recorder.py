@@ -16,8 +16,8 @@ from av.error import FFmpegError
 
 from cards.sentences import sentence
 from referee.devices.ports import Clock, Frame
+from referee.errors import BadAttempt
 from referee.recording.backlog import Backlog, GivenUp, Job
-from referee.recording.errors import BadAttempt
 from referee.recording.folder import META, REVIEW, append_line, write_json
 from referee.recording.index import Index
 from referee.recording.retention import Budget, Removed, Remover, free_bytes, make_room, read_removals

@@ -16,7 +16,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from cards.sentences import sentence
-from referee.recording.errors import BadAttempt
+from referee.errors import BadAttempt
 from referee.recording.folder import DELETED_PREFIX, append_line, bytes_of, contest_reasons, load_attempt
 from referee.recording.index import Index
 from referee.recording.writer import UNFINISHED

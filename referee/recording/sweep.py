@@ -4,8 +4,8 @@ import shutil
 from pathlib import Path
 
 from cards.sentences import sentence
+from referee.errors import BadAttempt
 from referee.files import torn
-from referee.recording.errors import BadAttempt
 from referee.recording.folder import DELETED_PREFIX, META, VIDEO, load_attempt, write_json
 from referee.recording.index import Index
 from referee.recording.video import cut_to_whole

@@ -22,7 +22,7 @@ import numpy as np
 from av.codec.context import Flags
 from av.video.frame import PictureType
 
-from referee.recording.errors import BadAttempt
+from referee.errors import BadAttempt
 
 TIME_BASE = Fraction(1, 90_000)
 """The constant time base of every video: the 90 kHz of MPEG, good to 11 microseconds."""

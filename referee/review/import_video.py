@@ -14,9 +14,9 @@ import numpy as np
 from cards.deck import builtin_deck, load_deck
 from cards.errors import RefereeError
 from cards.pieces import builtin_piece_set, load_piece_set
+from referee.errors import BadAttempt
 from referee.files import write_whole
 from referee.recording import Attempt, load_attempt
-from referee.recording.errors import BadAttempt
 from referee.recording.folder import (
     DECK,
     EMPTY,

@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from referee.errors import BadAttempt
 from referee.recording import Attempt, load_attempt
 from referee.recording.address import AttemptSource
-from referee.recording.errors import BadAttempt
 from referee.recording.folder import CAMERA, DECK, EMPTY, META, PALETTE, PIECES, STOP
 from referee.recording.writer import versions
 

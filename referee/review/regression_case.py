@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from cards.sentences import sentence
+from referee.errors import BadAttempt
 from referee.recording import Attempt
-from referee.recording.errors import BadAttempt
 from referee.recording.folder import CAMERA, DECK, EMPTY, META, PALETTE, PIECES, STOP, write_json
 from referee.recording.writer import truncation_record
 

@@ -18,6 +18,7 @@ from cards.deck import load_deck
 from cards.errors import RefereeError
 from cards.law import Reason
 from cards.pieces import PieceSet
+from referee.errors import BadAttempt
 from referee.match.card_facts import facts_of
 from referee.match.duel import Duel, house_ruling, outcome
 from referee.match.house_rules import HouseRules
@@ -25,7 +26,6 @@ from referee.match.stop_views import OF_TWO, PRESS_UNSEEN, UNSEEN, combine_verdi
 from referee.match.verdict import zone_verdict
 from referee.recording import Attempt, load_attempt
 from referee.recording.address import AttemptSource, fetched_attempt
-from referee.recording.errors import BadAttempt
 from referee.recording.folder import DECK, JOURNAL, PIECES, REVIEW, STOP, VIDEO, read_image
 from referee.recording.writer import pixel_hash
 from referee.review.film import observer_of

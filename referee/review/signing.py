@@ -11,7 +11,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from referee.recording.errors import BadAttempt
+from referee.errors import BadAttempt
 from referee.recording.folder import JOURNAL, META, SIGNATURE, sha256, write_json
 
 if TYPE_CHECKING:

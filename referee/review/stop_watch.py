@@ -10,9 +10,9 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
 from referee.devices.ports import Frame
+from referee.errors import BadAttempt
 from referee.match.stop_views import SETTLED_FRAMES, SETTLED_S, Hand, Placed
 from referee.recording import Attempt
-from referee.recording.errors import BadAttempt
 from referee.recording.video import VideoFrame
 from referee.review.film import as_decoded, is_shaken, observer_of, recorded_frames
 from referee.vision.live.fouls import BUSY_S

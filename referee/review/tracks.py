@@ -16,8 +16,8 @@ from calibration.markers import find_markers
 from calibration.mat import FAR_PX, FIELD, Mats, detect_mats
 from calibration.palette import Palette, color_features, learn_palette
 from cards.pieces import PieceSet
+from referee.errors import BadAttempt
 from referee.recording import Attempt
-from referee.recording.errors import BadAttempt
 from referee.review.film import recorded_frames
 from referee.vision.image.background import LOG_ANYTHING, log_paper
 from referee.vision.image.evidence import paper_white

@@ -14,11 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from referee.errors import RefereeError
+from referee.errors import BadAttempt, RefereeError
 from referee.journal.chain import Entry, check_chain
 from referee.journal.journal import Journal
 from referee.recording import Attempt, load_attempt
-from referee.recording.errors import BadAttempt
 from referee.recording.folder import JOURNAL, LATE_EVENTS, META, REVIEW, SIGNATURE, UNHASHED, review_row, sha256
 from referee.review.signing import signed_by
 from referee.review.timeline import CACHE

@@ -4,16 +4,33 @@ The stones stand as people put them: a little off their site's middle and turned
 """
 
 import math
+import random
 from collections.abc import Sequence
 
 import numpy as np
 
 from cards.pieces import PieceSet, Pose
-from referee.games.core import Tower
+from referee.games.core import GameCommand, Tower
+from referee.games.match import Match
 from referee.simulator.lens import Lens, look_at_rotation
 from referee.simulator.meshes import PosedPiece, turn_about_z, turn_of
 from referee.simulator.room import MatPlace, typical_light
 from referee.simulator.table import RigLayout, TableSim, World
+
+TURN_ENDING_COMMANDS = ("EndTurn", "Draw", "GiveUpStone", "PassTurn")
+"""What ends a turn is done when nothing else is liked: one choice in so many goes to it."""
+
+
+def next_command(match: Match) -> GameCommand | None:
+    """The next command of whoever can do something: the seat in turn first; the same one for the same match, also after
+    a restart. None when the game is over."""
+    for seat in match.state.in_order(match.state.turn):
+        if legal := match.legal(seat):
+            rng = random.Random(f"{match.setup.seed}/{len(match.played)}/{len(match.changes)}/{seat}")
+            liked = [command for command in legal if command.NAME not in TURN_ENDING_COMMANDS]
+            return rng.choice(liked if liked and rng.random() < 0.8 else legal)
+    return None
+
 
 HEIGHT_PX = 720
 SIDES_DEG, UP_DEG, ABOVE_DEG = (20.0, 110.0, 200.0, 290.0), 52.0, 86.0

@@ -8,8 +8,8 @@ from referee.session.device_choice import DeviceChoices
 from referee.session.session import Session
 from referee.web import api, live
 from referee.web.base_app import base_app
-from referee.web.evening import EveningStore
 from referee.web.pages import attempts, board, cards, console, evening, login, practice, replay, results, setup
+from referee.web.pages.evening import EveningStore
 from referee.web.streaming import media
 
 

@@ -13,8 +13,8 @@ from cards.deck import builtin_deck
 from cards.drawing import card_png
 from cards.kinds.layout import LayoutCard
 from cards.pieces import builtin_piece_set
+from referee.session.card_reader import read_card_markers
 from referee.simulator.table import SEATINGS, TableSim
-from referee.vision.image.card_marker import read_card_markers
 from referee.vision.observer import Observer
 
 PIECES, DECK = builtin_piece_set(), builtin_deck()

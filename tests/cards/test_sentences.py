@@ -74,7 +74,7 @@ def test_no_table_has_a_sentence_that_nobody_says():
     assert [code for code in table("en") if not code.startswith(WORDS) and f'"{code}"' not in text] == []
 
 
-PLAIN = ("referee/web/evening.py", "referee/web/pages/evening.py")
+PLAIN = ("referee/web/pages/evening.py",)
 
 
 @pytest.mark.parametrize("error", ["IllegalCommand", "AsksFirst", "Reason"])

@@ -10,7 +10,7 @@ from referee.devices.ports import SystemClock
 from referee.games.catalogue import GAMES
 from referee.journal.journal import Journal
 from referee.session.game_table import GameTable
-from referee.simulator.game_players import next_command
+from referee.simulator.city_camera import next_command
 from referee.web.games.app import create_game_app, seat_link
 from referee.web.server import Server
 

@@ -17,7 +17,7 @@ from referee.games.catalogue import GAMES
 from referee.games.match import UndoMove, fold
 from referee.journal.journal import Journal
 from referee.session.game_table import GameTable
-from referee.simulator.game_players import next_command
+from referee.simulator.city_camera import next_command
 
 NAMES = ("=Ann()", "<b>Ben</b>", "Cem")
 

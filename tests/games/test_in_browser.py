@@ -21,7 +21,7 @@ from referee.errors import IllegalCommand
 from referee.games.catalogue import GAMES
 from referee.games.match import Correct, Match, decide, fold
 from referee.journal.journal import Journal
-from referee.simulator.game_players import TURN_ENDING_COMMANDS
+from referee.simulator.city_camera import TURN_ENDING_COMMANDS
 from referee.web.games.app import form_of
 from referee.web.i18n.games import command_sentence
 

@@ -22,7 +22,7 @@ from referee.games.quarters_and_currencies.rules import ReadHand, ReadIn
 from referee.games.tower_bets.rules import STYLES, PlayCard, ReadPile
 from referee.journal.journal import Journal
 from referee.session.game_table import GameTable
-from referee.simulator.game_players import next_command
+from referee.simulator.city_camera import next_command
 from referee.vision.image.game_cards import Column
 from referee.web.games.app import create_game_app, form_of
 from referee.web.i18n.texts import LANGUAGES, catalogue

@@ -19,7 +19,7 @@ from referee.games.core import GameCommand
 from referee.games.match import UndoMove, fold
 from referee.journal.journal import Journal
 from referee.session.game_table import GameTable, game_matches
-from referee.simulator.game_players import next_command
+from referee.simulator.city_camera import next_command
 from referee.web.i18n.games import command_sentence
 from referee.web.i18n.texts import LANGUAGES, catalogue
 

@@ -28,8 +28,8 @@ from staged import DECK, FPS, PRESS_S, SET, Stage, finishing_late, knocked_over,
 
 from calibration.camera import camera_text
 from calibration.markers import CORNERS, MARKER_CENTRES
+from referee.errors import BadAttempt
 from referee.recording import load_attempt
-from referee.recording.errors import BadAttempt
 from referee.recording.folder import write_json
 from referee.recording.video import VideoWriter
 from referee.recording.writer import write_file

@@ -27,8 +27,8 @@ import cv2
 from referee.recording import load_attempt
 from referee.recording.folder import write_json
 from referee.recording.video import read_video
+from referee.review.batch import RESULTS, Results
 from referee.review.rejudge import judge_frames
-from referee.review.results import RESULTS, Results
 
 GOLDEN = Path(__file__).parents[2] / "referee" / "example" / "duel"
 STILL_FROM = 108

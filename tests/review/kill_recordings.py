@@ -20,8 +20,8 @@ from pathlib import Path
 import numpy as np
 
 from referee.devices.ports import Frame, SystemClock
+from referee.errors import BadAttempt
 from referee.recording import Budget, Recorder, load_attempt
-from referee.recording.errors import BadAttempt
 from referee.recording.folder import find_attempts
 from referee.recording.sweep import NO_PICTURE_WRITTEN
 from referee.recording.video import read_video

@@ -16,10 +16,9 @@ from calibration.picture_size import announced_size, too_large
 from cards.deck import load_deck
 from cards.errors import RefereeError
 from cards.pieces import load_piece_set
-from referee.errors import BadImage
+from referee.errors import BadAttempt, BadImage
 from referee.match.house_rules import load_rules
 from referee.recording import load_attempt
-from referee.recording.errors import BadAttempt
 from referee.recording.folder import find_attempts, read_image, unpack
 from referee.vision.image.files import read_picture
 

@@ -13,8 +13,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from video_kinds import FAST, Coding, encode
 
+from referee.errors import BadAttempt
 from referee.recording import Attempt
-from referee.recording.errors import BadAttempt
 from referee.recording.video import read_video
 from referee.review.film import recorded_frames
 from referee.review.import_video import ImportOptions, copy_video, import_video

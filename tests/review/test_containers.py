@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from video_kinds import FAST, Coding, encode, trimmed, woven
 
-from referee.recording.errors import BadAttempt
+from referee.errors import BadAttempt
 from referee.recording.folder import VIDEO, read_times
 from referee.recording.video import cut_clip, read_frame, read_video, video_start_s
 from referee.review.import_video import copy_video

@@ -9,8 +9,8 @@ import pytest
 from click.testing import CliRunner
 
 from referee.cli import cli
+from referee.errors import BadAttempt
 from referee.recording.address import Mirror
-from referee.recording.errors import BadAttempt
 from referee.web.archive_app import create_archive_app
 
 

@@ -25,8 +25,8 @@ from referee.recording import Budget, Recorder, load_attempt
 from referee.recording.folder import META, TIMES, TORN, VIDEO, write_json
 from referee.session.rig_setup import RigSetup
 from referee.web.base_app import kept_secret
-from referee.web.evening import EveningStore
 from referee.web.logins import Logins
+from referee.web.pages.evening import EveningStore
 
 
 class Disk:

@@ -18,11 +18,10 @@ from referee.cli import cli
 from referee.recording import load_attempt
 from referee.recording.address import AttemptSource
 from referee.recording.folder import REVIEW, append_line, hash_files, pack
-from referee.review.batch import rejudge
+from referee.review.batch import RESULTS, Results, rejudge
 from referee.review.options import RejudgeOptions, code_fingerprint, task_key
 from referee.review.rejudge import judge_again
 from referee.review.report import write_report
-from referee.review.results import RESULTS, Results
 
 HERE = Path(__file__).parent
 EYE = "fake_eye:look"

@@ -15,7 +15,7 @@ from cards.pieces import builtin_piece_set
 from referee.devices.ports import Frame, SystemClock
 from referee.recording import Budget, Recorder, load_attempt
 from referee.recording.folder import pack, read_image
-from referee.review.results import Results
+from referee.review.batch import Results
 from referee.simulator.meshes import place_piece
 from referee.simulator.table import TableSim, World
 from referee.vision.observer import Observer

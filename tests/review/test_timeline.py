@@ -21,8 +21,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 from sim_recording import Plot, record
 
 from referee.cli import cli
+from referee.errors import BadAttempt
 from referee.recording import load_attempt
-from referee.recording.errors import BadAttempt
 from referee.recording.video import VideoWriter
 from referee.review import timeline
 from referee.review.patches import color_turns

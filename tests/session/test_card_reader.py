@@ -12,8 +12,7 @@ from referee.match.commands import CreateMatch, DrawCard
 from referee.match.decide import decide
 from referee.match.evolve import fold
 from referee.session import card_reader
-from referee.session.card_reader import CardReader
-from referee.vision.image.card_marker import CardMarkers
+from referee.session.card_reader import CardMarkers, CardReader
 
 DECK = Deck("here", builtin_deck().cards[:5])
 

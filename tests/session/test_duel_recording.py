@@ -13,10 +13,10 @@ from cards.sentences import sentence
 from referee.cli import cli
 from referee.commands.play import signing_with
 from referee.devices.ports import SystemClock
+from referee.errors import BadAttempt
 from referee.events import Event
 from referee.match.commands import DrawCard, Foul, NextDuel, Overrule, Ready
 from referee.recording import find_attempts, load_attempt
-from referee.recording.errors import BadAttempt
 from referee.recording.folder import contest_reasons
 from referee.review.signing import load_public, new_key
 from referee.review.verify import verify

@@ -9,7 +9,7 @@ import pytest
 from cards.deck import Deck, builtin_deck
 from cards.drawing import card_png
 from cards.pieces import builtin_piece_set
-from referee.vision.image.card_marker import read_card_markers
+from referee.session.card_reader import read_card_markers
 
 DECK, PIECES = builtin_deck(), builtin_piece_set()
 

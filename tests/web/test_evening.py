@@ -17,10 +17,9 @@ from referee.match.commands import DrawCard, HumanRuling, NextDuel, OpenReview, 
 from referee.match.duel import stop_time
 from referee.web import board_views, views
 from referee.web.app import create_app
-from referee.web.evening import EveningStore
 from referee.web.i18n.texts import LANGUAGES, catalogue, translate
 from referee.web.pages import console
-from referee.web.pages.evening import qr_svg
+from referee.web.pages.evening import EveningStore, qr_svg
 
 
 def english(key: str, /, **values: object) -> str:

@@ -18,9 +18,9 @@ import cv2
 import numpy as np
 
 from cards.errors import RefereeError
+from referee.errors import BadAttempt
 from referee.recording import Attempt, load_attempt
 from referee.recording.address import Mirror
-from referee.recording.errors import BadAttempt
 from referee.recording.folder import DECK, META, PIECES, REVIEW, STOP, VIDEO, append_line, read_image
 from referee.recording.index import ArchiveFilter, AttemptSummary, Index, RecordedMatch, address_of, read_summary
 from referee.recording.video import read_frame

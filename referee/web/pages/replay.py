@@ -14,8 +14,8 @@ from typing import Any
 
 import flask
 
+from referee.errors import BadAttempt
 from referee.match.foul import FoulNoted
-from referee.recording.errors import BadAttempt
 from referee.recording.folder import VIDEO, load_attempt
 from referee.recording.index import Index
 from referee.recording.video import Clip, cut_clip
