@@ -69,11 +69,6 @@ class Players:
             self._touched, self._looked_s = False, t_s
         return self.world(t_s), changed
 
-    def moving(self, t_s: float) -> bool:
-        """Whether anything may move at that time."""
-        with self._lock:
-            return any(t_s < script.still_s for script in self._scripts.values())
-
     def stage(self, world: World | None) -> None:
         """Show this world instead (the empty rig, the colour frame); None goes back to the players' own."""
         with self._lock:

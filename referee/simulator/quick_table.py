@@ -6,7 +6,7 @@ middle goes on with the duel as if it had not been.
 """
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from cards.deck import Deck
 from referee.devices.ports import Clock
@@ -52,10 +52,6 @@ class QuickTable:
     def alarms(self) -> list[dict[str, str]]:
         """What is wrong here."""
         return self._notifier.alarms()
-
-    def listen(self, listener: Callable[[MatchState, Sequence[Event]], None]) -> None:
-        """Call back after every command."""
-        self._runner.listen(listener)
 
     def alarm(self, code: str, text: str | None) -> None:
         """Raise or end an alarm."""

@@ -105,10 +105,6 @@ class SimulatedTable:
         self.box.close()
         self._contacts.stop()
 
-    def get_ready(self) -> None:
-        """Draw what does not move, so that pictures come at once."""
-        self._table.get_ready()
-
     def set_up(self, observer: Observer) -> None:
         """What a user does once per rig: show the empty table and the colour frame."""
         observer.learn_empty(self._photo(World()))

@@ -63,7 +63,7 @@ class StandInGate:
 
     def look(self, frame):
         world = self.players.world(frame.at_s)
-        still = not self.players.moving(frame.at_s)
+        still = all(frame.at_s >= self.players.still_s(zone) for zone in self.players.zones)
         gates = {
             z: SimpleNamespace(
                 mat_seen=not self.blind,
