@@ -1,13 +1,11 @@
 """Where the pieces lie that nobody has built with: around the mat, outside the field."""
 
 import math
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from cards.build import Piece
 from cards.pieces import Facing, Kind, PieceSet, Pose
 from referee.simulator.meshes import PosedPiece, turn_about_z, turn_of
 
@@ -19,19 +17,6 @@ BEFORE_X_MM, SHEET_END_MM, DEEP_MM = 140.0, 112.0, 400.0
 SPOT_MM = 10.0
 RADIUS_GAP_MM = 6.0
 """Air between two loose pieces' circles."""
-
-
-def loose_pieces(pieces: PieceSet, used: Sequence[Piece], seed: int) -> list[PosedPiece]:
-    """The inventory without what is ``used``, each at its own place around the mat, in the mat's frame."""
-    spots = loose_places(pieces, seed)
-    missing = Counter((p.shape, p.color) for p in used)
-    rest = []
-    for placed in spots:
-        if missing[placed.shape, placed.color] > 0:
-            missing[placed.shape, placed.color] -= 1
-        else:
-            rest.append(placed)
-    return rest
 
 
 def loose_places(pieces: PieceSet, seed: int) -> list[PosedPiece]:

@@ -1,7 +1,7 @@
 """The table simulator: a world of two mats, pieces, hands and a card becomes webcam pictures.
 
 It ships as a twin of the real rig. Nothing here is consulted by vision or judging; they only ever get the
-pixels, with SIMULATED burned into the top margin. ``TableSim.picture`` is a pure function of what it is
+pixels, with SIMULATED burned into the top margin. ``TableSim.render`` is a pure function of what it is
 given: the same seed, world and frame number give the same picture.
 """
 
@@ -12,14 +12,12 @@ from dataclasses import dataclass, field
 import cv2
 import numpy as np
 
-from cards.build import Piece
 from cards.pieces import PieceSet
 from referee.devices.camera import empty_picture
 from referee.kernels import triangles
 from referee.simulator import room
 from referee.simulator.lens import Lens, typical_lens
-from referee.simulator.loose_pieces import loose_pieces
-from referee.simulator.meshes import Mesh, PosedPiece, ball, place_piece, rod, solid
+from referee.simulator.meshes import Mesh, PosedPiece, ball, rod, solid
 from referee.simulator.room import Light, MatPlace, linear_light
 
 CELL_MM = 1.5
@@ -141,34 +139,6 @@ class TableSim:
 
     def _developed(self, light: np.ndarray) -> np.ndarray:
         return self.tone[np.clip(light * 1023, 0, 1023).astype(np.int32)]
-
-    def picture(
-        self,
-        builds: Mapping[str, Sequence[Piece]] | None = None,
-        loose: Mapping[str, Sequence[PosedPiece]] | None = None,
-        hands: Mapping[str, Hand | None] | None = None,
-        card: np.ndarray | None = None,
-        number: int = 0,
-    ) -> np.ndarray:
-        """The rig with these builds, (h, w, 3) uint8 BGR.
-
-        ``builds`` by zone; what of the inventory is not in a build lies loose around its mat, unless
-        ``loose`` says otherwise (``{}`` for none). ``number`` picks the noise.
-        """
-        builds = builds or {}
-        pieces = {zone: [place_piece(p) for p in builds.get(zone, ())] for zone in self.seats}
-        for zone in self.seats:
-            rest = (
-                loose_pieces(self.piece_set, builds.get(zone, ()), self.seed + ord(zone))
-                if loose is None
-                else loose.get(zone, ())
-            )
-            pieces[zone] += rest
-        return self.render(World(pieces, hands or {}, card), number)
-
-    def empty(self, number: int = 0) -> np.ndarray:
-        """The rig with nothing on the mats, (h, w, 3) uint8 BGR."""
-        return self.render(World(), number)
 
     def render(self, world: World, number: int = 0) -> np.ndarray:
         """The webcam's picture of the world, (h, w, 3) uint8 BGR; ``number`` picks the noise."""

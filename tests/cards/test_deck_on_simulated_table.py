@@ -7,6 +7,7 @@ layouts by the rules alone, which gives the whole 80 x 80 table without 6400 rea
 import cv2
 import numpy as np
 import pytest
+from posed_table import PosedTable
 
 from cards.build import Build
 from cards.deck import builtin_deck
@@ -14,7 +15,7 @@ from cards.drawing import card_png
 from cards.kinds.layout import LayoutCard
 from cards.pieces import builtin_piece_set
 from referee.session.card_reader import read_card_markers
-from referee.simulator.table import SEATINGS, TableSim
+from referee.simulator.table import SEATINGS
 from referee.vision.observer import Observer
 
 PIECES, DECK = builtin_piece_set(), builtin_deck()
@@ -26,7 +27,7 @@ of the picture, for which one camera gives no ruling; that share is vision's to 
 
 @pytest.fixture(scope="module")
 def table():
-    return TableSim(PIECES, 3, seating="beside")
+    return PosedTable(PIECES, 3, seating="beside")
 
 
 def readings(table):
@@ -62,7 +63,7 @@ def test_every_card_is_told_from_all_others_on_the_simulated_table(table, capsys
 @pytest.mark.slow
 @pytest.mark.parametrize("seating", sorted(SEATINGS))
 def test_the_card_in_the_holder_is_read_on_the_simulated_table(seating):
-    table = TableSim(PIECES, 5, seating=seating)
+    table = PosedTable(PIECES, 5, seating=seating)
     for card in DECK.cards[::13]:
         picture = table.picture(card=card_png(card, DECK, PIECES, 440))
         assert read_card_markers(cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY), DECK).card == card.id

@@ -14,13 +14,13 @@ from contextlib import closing
 import av
 import numpy as np
 import pytest
+from posed_table import PosedTable
 
 from calibration.camera import camera_text
 from cards.deck import builtin_deck
 from cards.pieces import builtin_piece_set
 from referee.journal.journal import Journal
 from referee.simulator.build_plans import plan_build
-from referee.simulator.table import TableSim
 
 CARD, RECORD = "L01", "record.db"
 FPS, FRAMES = 10, 12
@@ -45,7 +45,7 @@ def film(path, pictures):
 def recording(tmp_path_factory):
     """A recorded table: A has built the card, B nothing. Gives (video, camera file)."""
     folder = tmp_path_factory.mktemp("table")
-    table = TableSim(builtin_piece_set(), 3, seating="across")
+    table = PosedTable(builtin_piece_set(), 3, seating="across")
     built = plan_build(builtin_deck().card(CARD), builtin_piece_set(), np.random.default_rng(1))
     film(folder / "table.mp4", [table.picture({"A": built}, number=n) for n in range(FRAMES)])
     (folder / "camera.yaml").write_text(camera_text(table.lens.model()))

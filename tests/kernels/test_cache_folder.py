@@ -17,11 +17,11 @@ from pathlib import Path
 import cv2
 import numpy as np
 import pytest
+from posed_table import PosedTable
 
 from cards.deck import builtin_deck
 from cards.pieces import builtin_piece_set
 from referee.simulator.build_plans import plan_build
-from referee.simulator.table import TableSim
 
 ROOT = Path(__file__).parents[2]
 LOADERS = {"pickle", "marshal", "shelve", "dill", "joblib", "cloudpickle", "platformdirs"}
@@ -53,7 +53,7 @@ class Evil:
 @pytest.fixture(scope="module")
 def picture(tmp_path_factory):
     """A picture of a table on which A has built L01."""
-    table = TableSim(builtin_piece_set(), 3)
+    table = PosedTable(builtin_piece_set(), 3)
     built = plan_build(builtin_deck().card("L01"), builtin_piece_set(), np.random.default_rng(1))
     path = tmp_path_factory.mktemp("table") / "built.png"
     assert cv2.imwrite(str(path), table.picture({"A": built}))

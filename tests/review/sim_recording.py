@@ -13,6 +13,10 @@ from pathlib import Path
 
 import numpy as np
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "simulator"))
+
+from posed_table import PosedTable
+
 from calibration.camera import camera_text
 from calibration.palette import Palette
 from cards.deck import builtin_deck
@@ -22,7 +26,6 @@ from referee.recording.video import VideoWriter
 from referee.recording.writer import write_file
 from referee.simulator.build_plans import spread_set
 from referee.simulator.players import PlayerProfile, Players
-from referee.simulator.table import TableSim
 from referee.vision.observer import Observer
 
 FPS, GO_S, AFTER_S = 15, 2.0, 2.5
@@ -43,7 +46,7 @@ class Plot:
 def record(plot: Plot, folder: Path) -> dict:
     """Render the duel into ``folder``; gives its truth: zone -> pieces placed, and when one began to fall."""
     pieces, deck = builtin_piece_set(), builtin_deck()
-    table = TableSim(pieces, plot.seed, seating=plot.seating, height=plot.height)
+    table = PosedTable(pieces, plot.seed, seating=plot.seating, height=plot.height)
     profile = PlayerProfile(errs=0.0, falls=1.0 if plot.falls else 0.0)
     players = Players(pieces, sorted(table.seats), plot.seed, profile)
     players.begin(deck.card(plot.card), GO_S)
@@ -79,14 +82,14 @@ def record(plot: Plot, folder: Path) -> dict:
     return truth
 
 
-def learnt(table: TableSim) -> Palette:
+def learnt(table: PosedTable) -> Palette:
     """The colours as the demo's set-up learns them: from the whole set standing apart in each field."""
     observer = Observer(table.piece_set)
     observer.learn_empty(table.empty())
     return observer.learn_colors(table.picture(dict.fromkeys(table.seats, spread_set(table.piece_set)), {}))
 
 
-def film(table: TableSim, players: Players, stop: float, folder: Path) -> None:
+def film(table: PosedTable, players: Players, stop: float, folder: Path) -> None:
     """Write the video and its frame times; the players hear Stop."""
     writer, heard = VideoWriter(folder / "video.mp4", table.lens.width, table.lens.height), False
     seconds = np.arange(0.0, stop + AFTER_S, 1 / FPS)

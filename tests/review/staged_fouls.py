@@ -6,10 +6,16 @@
 from __future__ import annotations
 
 import copy
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "simulator"))
+
+from posed_table import PosedTable
 
 from cards.deck import builtin_deck
 from cards.pieces import builtin_piece_set
@@ -19,7 +25,7 @@ from referee.simulator.hand_motion import Script
 from referee.simulator.meshes import PosedPiece, place_piece
 from referee.simulator.players import PlayerProfile, Players
 from referee.simulator.room import still_picture
-from referee.simulator.table import Hand, TableSim, World
+from referee.simulator.table import Hand, World
 from referee.vision.live.fouls import DetectedFoul, FoulWatch
 from referee.vision.live.gate import Gate
 from referee.vision.observer import Observer
@@ -27,7 +33,7 @@ from referee.vision.observer import Observer
 SET, DECK = builtin_piece_set(), builtin_deck()
 FPS, GO_S, AFTER_S = 10.0, 1.0, 2.2
 OTHER = {"A": "B", "B": "A"}
-Act = Callable[[float, World], tuple[TableSim, World]]
+Act = Callable[[float, World], tuple[PosedTable, World]]
 REACH_S, STAYS_S = 0.3, 1.0
 """How long a fouling hand takes to come and to go, and how long it stays."""
 
@@ -36,14 +42,14 @@ class Table:
     """A simulated rig whose empty table and colours are known to an observer."""
 
     def __init__(self, seed: int, seating: str, height: int = 720) -> None:
-        self.sim = TableSim(SET, seed, height=height, seating=seating)
+        self.sim = PosedTable(SET, seed, height=height, seating=seating)
         lens = self.sim.lens.model()
         self.observer = Observer(SET, lens)
         self.observer.learn_empty(self.sim.empty())
         standing = [place_piece(p) for p in spread_set(SET)]
         self.observer.learn_colors(self.sim.render(World({"A": standing, "B": standing})))
 
-    def moved(self, zone: str, by_mm: float) -> TableSim:
+    def moved(self, zone: str, by_mm: float) -> PosedTable:
         """The same rig with that mat pushed aside."""
         other = copy.copy(self.sim)
         other.seats = {**self.sim.seats, zone: replace(self.sim.seats[zone], y=self.sim.seats[zone].y + by_mm)}
@@ -86,7 +92,7 @@ class Scene:
     """What is rendered as one frame; ``plain`` is the same moment with nobody fouling, as the players play on."""
 
     number: int
-    sim: TableSim
+    sim: PosedTable
     world: World
     plain: World
 
@@ -189,7 +195,7 @@ def _way(home: np.ndarray, tip: np.ndarray, since: float) -> np.ndarray | None:
 def _second_hand(at: Moment) -> Act:
     home, goal = np.array([-160.0, -230.0, 40.0]), at.touched + at.around((-30.0, 0.0, 5.0))
 
-    def act(t: float, world: World) -> tuple[TableSim, World]:
+    def act(t: float, world: World) -> tuple[PosedTable, World]:
         tip, world = _way(home, goal, t - at.begin_s), at.still(world, t)
         first = world.hands.get(at.zone) or Hand((35.0, -10.0, 60.0))
         if tip is None:
@@ -212,7 +218,7 @@ def _resting(at: Moment, place: tuple[float, float, float], works: bool) -> Act:
     """The other hand comes and rests there, while the first ``works`` on or waits over the field."""
     home, goal = np.array([-160.0, -330.0, 40.0]), at.around(place)
 
-    def act(t: float, world: World) -> tuple[TableSim, World]:
+    def act(t: float, world: World) -> tuple[PosedTable, World]:
         since, world = t - at.begin_s, world if works else at.still(world, t)
         if since <= 0:
             return at.table.sim, world
@@ -227,7 +233,7 @@ def _resting(at: Moment, place: tuple[float, float, float], works: bool) -> Act:
 def _bare_hand(at: Moment) -> Act:
     goal = at.touched + [0.0, -2.0, 6.0]
 
-    def act(t: float, world: World) -> tuple[TableSim, World]:
+    def act(t: float, world: World) -> tuple[PosedTable, World]:
         tip, world = _way(np.array([60.0, -230.0, 40.0]), goal, t - at.begin_s), at.still(world, t)
         hand = None if tip is None else Hand(tuple(tip), bare=True)
         return at.table.sim, replace(world, hands={**world.hands, at.zone: hand}) if t >= at.begin_s else world
@@ -238,7 +244,7 @@ def _bare_hand(at: Moment) -> Act:
 def _neighbours_hand(at: Moment) -> Act:
     home, goal = np.array([0.0, -200.0, 90.0]), at.table.seen_from(at.zone, tuple(at.around((0.0, -10.0, 45.0))))
 
-    def act(t: float, world: World) -> tuple[TableSim, World]:
+    def act(t: float, world: World) -> tuple[PosedTable, World]:
         tip, world = _way(home, goal, t - at.begin_s), at.still(world, t)
         hands = {**world.hands, at.zone: world.hands.get(at.zone) if tip is None else Hand(tuple(tip))}
         return at.table.sim, replace(world, hands=hands)
@@ -252,7 +258,7 @@ def _strangers_hand(at: Moment) -> Act:
     shoulder = seat.turn().T @ np.array([np.copysign(760.0, seat.x) - seat.x, -seat.y, 190.0])
     home = goal + shoulder / np.linalg.norm(shoulder[:2]) * [260.0, 260.0, 0.0]
 
-    def act(t: float, world: World) -> tuple[TableSim, World]:
+    def act(t: float, world: World) -> tuple[PosedTable, World]:
         tip, world = _way(home, goal, t - at.begin_s), at.still(world, t)
         if tip is None:
             return at.table.sim, world
@@ -268,7 +274,7 @@ def _came_together(at: Moment) -> Act:
     pair = [loose[0], next(p for p in loose if p.color != loose[0].color)]
     side = -np.sign(at.touched[0]) or 1.0
 
-    def act(t: float, world: World) -> tuple[TableSim, World]:
+    def act(t: float, world: World) -> tuple[PosedTable, World]:
         since, world = t - at.begin_s, at.still(world, t)
         if since < 0:
             return at.table.sim, world
@@ -288,7 +294,7 @@ def _came_together(at: Moment) -> Act:
 def _shaken(at: Moment) -> Act:
     pushed = at.table.moved(at.zone, 5.0)
 
-    def act(t: float, world: World) -> tuple[TableSim, World]:
+    def act(t: float, world: World) -> tuple[PosedTable, World]:
         return (pushed if 0 <= t - at.begin_s < 0.3 else at.table.sim), world
 
     return act
@@ -299,7 +305,7 @@ def _brought(at: Moment) -> Act:
     loose = next(p for p in reversed(at.script.places) if not _moved(at.script, p, at.stop_s))
     goal = np.array([at.rng.choice([-70.0, 70.0]), -15.0, loose.centre[2]])
 
-    def act(t: float, world: World) -> tuple[TableSim, World]:
+    def act(t: float, world: World) -> tuple[PosedTable, World]:
         since = t - begin_s
         if since < 0:
             return table.sim, world
@@ -342,7 +348,7 @@ BARE_MM, TONGS_MM = np.array((0.0, -22.0, 12.0)), np.array((18.0, -95.0, 62.0))
 """From the tip to the fist of a bare hand, and of one that holds tongs, as the simulator draws them."""
 
 
-def without(table: Table, what: Staged, scene: Scene) -> tuple[TableSim, World]:
+def without(table: Table, what: Staged, scene: Scene) -> tuple[PosedTable, World]:
     """The same moment without what makes its foul one: a bare hand's fist holds tongs, and where they would go into
     the table they are seen all the same; a second hand, a neighbour's or a piece that is brought is not there; a mat is
     where it was."""

@@ -8,6 +8,7 @@ import sys
 
 import numpy as np
 import pytest
+from posed_table import PosedTable
 
 from calibration.camera import camera_text, load_camera
 from cards.deck import builtin_deck
@@ -17,7 +18,7 @@ from referee.recording import Budget, Recorder, load_attempt
 from referee.recording.folder import pack, read_image
 from referee.review.batch import Results
 from referee.simulator.meshes import place_piece
-from referee.simulator.table import TableSim, World
+from referee.simulator.table import World
 from referee.vision.observer import Observer
 
 PROGRAM = "from referee.cli import main; main()"
@@ -26,7 +27,7 @@ PROGRAM = "from referee.cli import main; main()"
 @pytest.mark.slow
 def test_an_exported_duel_is_judged_the_same_on_an_empty_machine(tmp_path):
     pieces, deck, clock = builtin_piece_set(), builtin_deck(), SystemClock()
-    table, card = TableSim(pieces, 5, seating="across"), deck.card("L01")
+    table, card = PosedTable(pieces, 5, seating="across"), deck.card("L01")
     camera = camera_text(table.lens.model())
     (tmp_path / "camera.yaml").write_text(camera)
     observer = Observer(pieces, load_camera(tmp_path / "camera.yaml"))

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 from unittest.mock import patch
 
 import pytest
+from posed_table import PosedTable
 
 from calibration.mat import FIELD
 from cards.deck import builtin_deck
@@ -21,7 +22,6 @@ from referee.match.verdict import Verdict
 from referee.recording import Recorder
 from referee.session.session import Equipment, Session
 from referee.simulator.rig import SimulatedTable, Staging
-from referee.simulator.table import TableSim
 from referee.vision.live.gate_history import GateHistory
 from referee.vision.observer import Judgement
 
@@ -86,9 +86,9 @@ def _over_field(hand) -> bool:
 
 
 @cache
-def scene() -> TableSim:
+def scene() -> PosedTable:
     """The table's still parts, drawn once for all tests."""
-    return TableSim(SET, 3, seating="across", height=360)
+    return PosedTable(SET, 3, seating="across", height=360)
 
 
 @contextmanager

@@ -20,13 +20,13 @@ import cv2
 import pytest
 from browser import PROJECTOR
 from playwright.sync_api import expect
+from posed_table import PosedTable
 
 from cards.pieces import builtin_piece_set
 from referee.journal.journal import Journal
 from referee.match.evolve import fold
 from referee.recording.recorder import PENDING_BYTES
 from referee.session.rig_setup import kept_camera
-from referee.simulator.table import TableSim
 
 REFEREE = (sys.executable, "-c", "from referee.cli import main; main()")
 FAST = ("demo", "--fast", "--players", "Ann,Ben", "--data-dir", "data")
@@ -157,7 +157,7 @@ def test_a_duel_ends_with_the_card_at_the_right_player_in_a_real_browser(browser
 @pytest.fixture
 def film(tmp_path):
     """A recorded camera: the empty simulated table for two seconds."""
-    table = TableSim(builtin_piece_set(), 4)
+    table = PosedTable(builtin_piece_set(), 4)
     path = tmp_path / "film.avi"
     writer = cv2.VideoWriter(str(path), cv2.VideoWriter.fourcc(*"MJPG"), 15, (1280, 720))
     for number in range(30):

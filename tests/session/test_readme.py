@@ -13,9 +13,9 @@ from pathlib import Path
 
 import cv2
 import pytest
+from posed_table import PosedTable
 
 from cards.pieces import builtin_piece_set
-from referee.simulator.table import TableSim
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -106,7 +106,7 @@ def folder(tmp_path_factory):
     path = tmp_path_factory.mktemp("readme")
     assert EXAMPLE in commands() and _run(EXAMPLE, path)[0] == 0
     (path / "house_rules.toml").write_text("tie_window_ms = 10.0\n")
-    _film(path / "film.avi", TableSim(builtin_piece_set(), 6, seating="across"))
+    _film(path / "film.avi", PosedTable(builtin_piece_set(), 6, seating="across"))
     return path
 
 

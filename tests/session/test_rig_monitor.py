@@ -6,12 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from posed_table import PosedTable
 
 from calibration.palette import LINEAR
 from cards.build import parse_build
 from cards.pieces import builtin_piece_set
 from referee.session.rig_monitor import RigMonitor
-from referee.simulator.table import RigLayout, TableSim
+from referee.simulator.table import RigLayout
 
 SET = builtin_piece_set()
 TOWER = parse_build("green rectangle 0 front @ 0 0 12.5; blue cube 0 front @ 0 0 40.0")
@@ -19,7 +20,7 @@ TOWER = parse_build("green rectangle 0 front @ 0 0 12.5; blue cube 0 front @ 0 0
 
 @pytest.fixture(scope="module")
 def sim():
-    return TableSim(SET, 21, seating="across")
+    return PosedTable(SET, 21, seating="across")
 
 
 def alarms(first, *later):
@@ -41,9 +42,9 @@ def test_a_pushed_camera_is_noticed_but_only_the_second_time(sim):
 
 
 def test_a_pushed_mat_is_named(sim):
-    other = TableSim(SET, 21, seating="across")
+    other = PosedTable(SET, 21, seating="across")
     seats = {**other.seats, "B": replace(other.seats["B"], x=other.seats["B"].x + 15)}
-    moved = TableSim(SET, 21, where=RigLayout(sim.lens, sim.light, seats)).empty()
+    moved = PosedTable(SET, 21, where=RigLayout(sim.lens, sim.light, seats)).empty()
     assert alarms(sim.empty(), moved, moved) == {"mat_moved"}
 
 

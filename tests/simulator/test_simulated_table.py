@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import cv2
 import numpy as np
 import pytest
+from posed_table import PosedTable
 
 from calibration.mat import BAND
 from cards.build import parse_build
@@ -18,7 +19,7 @@ from referee.simulator.build_plans import spread_set
 from referee.simulator.loose_pieces import loose_places, without_band
 from referee.simulator.meshes import turn_about_z
 from referee.simulator.rig import SimulatedCamera, SimulatedTable, Staging
-from referee.simulator.table import SEATINGS, Hand, TableSim
+from referee.simulator.table import SEATINGS, Hand
 
 SET = builtin_piece_set()
 TOWER = parse_build("green rectangle 0 front @ 0 0 12.5; blue cube 0 front @ 0 0 40.0; red triangle 0 front @ 0 0 72.5")
@@ -30,18 +31,18 @@ def on_table(seat, points):
 
 
 @pytest.fixture(scope="module")
-def sim() -> TableSim:
-    return TableSim(SET, 4)
+def sim() -> PosedTable:
+    return PosedTable(SET, 4)
 
 
 def test_the_same_world_gives_the_same_picture(sim):
-    again = TableSim(SET, 4)
+    again = PosedTable(SET, 4)
     assert np.array_equal(sim.picture({"A": TOWER}, number=3), again.picture({"A": TOWER}, number=3))
 
 
 @pytest.mark.parametrize("seating", sorted(SEATINGS))
 def test_opencv_finds_all_markers_where_the_lens_says(seating):
-    sim = TableSim(SET, 9, seating=seating)
+    sim = PosedTable(SET, 9, seating=seating)
     settings = cv2.aruco.DetectorParameters()
     settings.cornerRefinementMethod = cv2.aruco.CORNER_REFINE_SUBPIX
     detector = cv2.aruco.ArucoDetector(cv2.aruco.getPredefinedDictionary(cv2.aruco.DICT_4X4_250), settings)
@@ -88,7 +89,7 @@ def test_loose_pieces_lie_outside_the_field(sim):
 @pytest.mark.parametrize("seating", SEATINGS)
 def test_who_builds_organ_pipes_has_nothing_of_the_neighbours_in_the_band(seating):
     for seed in range(3, 9):
-        seats = TableSim(SET, seed, seating=seating).seats
+        seats = PosedTable(SET, seed, seating=seating).seats
         places = {zone: without_band(SET, loose_places(SET, seed * 31 + ord(zone))) for zone in seats}
         lying = np.concatenate([on_table(seats[z], np.array([p.centre for p in places[z]])) for z in seats])
         assert len(lying) == 20
@@ -98,7 +99,7 @@ def test_who_builds_organ_pipes_has_nothing_of_the_neighbours_in_the_band(seatin
 
 
 def test_a_busy_machine_learns_what_stands_there_and_not_what_stood_before(monkeypatch):
-    table = TableSim(SET, 5)
+    table = PosedTable(SET, 5)
     monkeypatch.setattr(table, "clean", lambda world: len(world.pieces.get("A", ())))
 
     def developed_late(still, number):

@@ -7,16 +7,22 @@ Frames of the simulated table, in every seventh a hand; processor seconds, so th
 
 from __future__ import annotations
 
+import sys
 import time
+from pathlib import Path
 
 import cv2
 import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "simulator"))
+
+from posed_table import PosedTable
 
 from calibration.palette import nominal_palette
 from cards.deck import builtin_deck
 from cards.pieces import builtin_piece_set
 from referee.devices.ports import Frame
-from referee.simulator.table import Hand, TableSim
+from referee.simulator.table import Hand
 from referee.vision.image.color_lut import label_frame, label_table
 from referee.vision.live.gate import Gate
 from referee.vision.observer import Observer
@@ -27,7 +33,7 @@ FRAMES, BAR = 240, 60.0
 def main() -> None:
     """Print the rate beside the bar."""
     pieces, card = builtin_piece_set(), builtin_deck().card("L09")
-    table = TableSim(pieces, 3, seating="across")
+    table = PosedTable(pieces, 3, seating="across")
     builds = {"A": card.pieces, "B": card.pieces}
     built, hand = table.picture(builds), table.picture(builds, hands={"A": Hand((20.0, 0.0, 40.0))})
     gate = Gate(Observer(pieces, empty=table.empty()))

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from posed_table import loose_pieces
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "review"))
 
@@ -15,7 +16,6 @@ from staged_fouls import RESTS, SET, Table
 
 from cards.deck import builtin_deck
 from referee.devices.ports import Frame
-from referee.simulator.loose_pieces import loose_pieces
 from referee.simulator.meshes import place_piece
 from referee.simulator.table import Hand, World
 from referee.vision.hands.field_hands import STOOD_LOOKS, FieldMasks, LoosePieces, field_masks, hands_over

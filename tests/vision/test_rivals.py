@@ -6,6 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from posed_table import PosedTable
 
 from calibration.palette import nominal_palette
 from cards.build import Piece
@@ -14,7 +15,6 @@ from cards.kinds.layout import LayoutCard
 from cards.kinds.shapes import ShapesCard
 from cards.pieces import Pose, builtin_piece_set, parse_piece_set
 from referee.commands.named_files import named_deck
-from referee.simulator.table import TableSim
 from referee.vision.image.evidence import gather_evidence, paper_white
 from referee.vision.image.view import zone_view
 from referee.vision.observer import Observer
@@ -189,7 +189,7 @@ def test_a_right_build_is_found_behind_which_pieces_lie_or_over_which_one_hangs(
     that a search without these steps ended with."""
     cards = named_deck("challenge80b", PIECES).cards
     number, card = next((n, c) for n, c in enumerate(cards) if c.id == card_id)
-    table, observer = TableSim(PIECES, seed, seating="across"), Observer(PIECES)
+    table, observer = PosedTable(PIECES, seed, seating="across"), Observer(PIECES)
     observer.learn_empty(table.empty())
     first = number // 2 * 2
     pair = dict(zip("AB", cards[first : first + 2], strict=True))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 import threading
 import time
 import weakref
@@ -13,6 +14,10 @@ from tempfile import mkdtemp
 
 import cv2
 import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "simulator"))
+
+from posed_table import PosedTable
 
 from calibration.palette import nominal_palette
 from cards.deck import builtin_deck
@@ -29,7 +34,6 @@ from referee.match.house_rules import DEFAULT_RULES
 from referee.match.state import MatchState
 from referee.match.verdict import zone_verdict
 from referee.session.rig_setup import RigSetup
-from referee.simulator.table import TableSim
 
 
 class FakeClock:
@@ -54,7 +58,7 @@ class FakeClock:
 @lru_cache
 def table_picture() -> np.ndarray:
     """One picture of the simulated rig, (720, 1280, 3) BGR, with empty mats."""
-    return TableSim(builtin_piece_set(), 3, seating="beside").empty()
+    return PosedTable(builtin_piece_set(), 3, seating="beside").empty()
 
 
 class FakeObserver:

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from browser import PHONE, chromium, serious
 from playwright.sync_api import expect
+from posed_table import PosedTable
 
 from cards.deck import builtin_deck
 from cards.kinds.layout import LayoutCard
@@ -34,7 +35,7 @@ from referee.session.device_choice import DeviceChoices
 from referee.session.session import Equipment, Session
 from referee.simulator.build_plans import spread_set
 from referee.simulator.meshes import place_piece
-from referee.simulator.table import TableSim, World
+from referee.simulator.table import World
 from referee.vision.live.gate import Gate
 from referee.vision.live.gate_history import GateHistory
 from referee.vision.observer import Observer
@@ -312,7 +313,7 @@ def check_times(seen: Seen, emitted: dict[int, list[float]]) -> list[float]:
 
 @pytest.mark.slow
 def test_a_duel_is_set_up_judged_and_recorded_by_a_phones_browser(tmp_path):
-    rig = TableSim(builtin_piece_set(), 3, seating="across")
+    rig = PosedTable(builtin_piece_set(), 3, seating="across")
     card = next(c for c in builtin_deck().cards if isinstance(c, LayoutCard) and len(c.pieces) < 5)
     standing = [place_piece(p) for p in spread_set(rig.piece_set)]
     empty, colors = rig.empty(), rig.render(World({"A": standing, "B": standing}))
