@@ -10,7 +10,6 @@ import scipy
 
 from referee.benchmark.effects.catalogue import EFFECTS
 from referee.benchmark.fit import leaning_ruling
-from referee.benchmark.run import Accepted
 from referee.benchmark.scoring import NO_PIECE_LABEL, ZoneScore, count_outcomes
 from referee.benchmark.stress import StressScore
 from referee.vision.verdict.doubts import DOUBTS
@@ -147,18 +146,6 @@ def _withheld(rows: Sequence[ZoneScore], doubt: str, wrong: bool) -> str:
     return f"{len(mine)}{alone or '    '}" if mine else ".    "
 
 
-def wrong_card_lines(rows: Sequence[Accepted]) -> list[str]:
-    """How often a build was accepted for a card that it does not show."""
-    wrong = [r for r in rows if r.truly_wrong]
-    accepted = [r for r in wrong if r.ruling == "match"]
-    rejected = sum(r.ruling == "mismatch" for r in wrong)
-    out = [
-        f"builds held against other cards: {len(wrong)}; accepted {percent(len(accepted), len(wrong))}, "
-        f"rejected {percent(rejected, len(wrong))}"
-    ]
-    return out + [f"  {r.image} {r.zone} accepted for card {r.card}" for r in accepted]
-
-
 def aids_lines(scores: Mapping[tuple[bool, bool, bool], Sequence[ZoneScore]]) -> list[str]:
     """Outcomes by what was given: empty frame, colours, lens."""
     out = [f"{'empty':>7}{'colours':>9}{'lens':>7}{'n':>6}  " + "".join(f"{name:>24}" for name in OUTCOMES)]
@@ -183,7 +170,7 @@ def percent(k: int, n: int) -> str:
     return f"{100 * k / n:5.1f} % [{100 * low:.1f}, {100 * high:.1f}]"
 
 
-def stress_lines(rows: Sequence[StressScore], levels: bool = True) -> list[str]:
+def stress_lines(rows: Sequence[StressScore]) -> list[str]:
     """Per effect and level, for right builds and for wrong ones: right, wrong, undecided, crash."""
     head = f"{'n':>6}" + "".join(f"{name:>10}" for name in COLUMNS)
     out = [
@@ -192,9 +179,9 @@ def stress_lines(rows: Sequence[StressScore], levels: bool = True) -> list[str]:
     ]
     for effect in dict.fromkeys(row.effect for row in sorted(rows, key=_order)):
         mine = [row for row in rows if row.effect == effect]
-        for level in dict.fromkeys(row.level for row in sorted(mine, key=_order)) if levels else ():
+        for level in dict.fromkeys(row.level for row in sorted(mine, key=_order)):
             out.append(_line(effect, str(level), [row for row in mine if row.level == level]))
-        if not levels or len({row.level for row in mine}) > 1:
+        if len({row.level for row in mine}) > 1:
             out.append(_line(effect, "all", mine))
     stress = [row for row in rows if row.effect != "clean"]
     return [*out, _line("all", "", rows), _line("all but clean", "", stress)]

@@ -15,7 +15,7 @@ from calibration.camera import load_camera
 from calibration.errors import FewPieces
 from cards.deck import load_deck
 from cards.pieces import load_piece_set
-from referee.benchmark.scoring import ZoneScore, score_frame, truly_wrong
+from referee.benchmark.scoring import ZoneScore, score_frame
 from referee.errors import BadImage
 from referee.vision.image.files import read_picture
 from referee.vision.observer import Observer
@@ -36,23 +36,11 @@ ALL_KNOWLEDGE = Knowledge()
 
 @dataclass(frozen=True)
 class Job:
-    """One frame of one session folder, judged against its own card or another's."""
+    """One frame of one session folder."""
 
     folder: Path
     index: int
     knowledge: Knowledge = ALL_KNOWLEDGE
-    other_card: str | None = None
-
-
-@dataclass(frozen=True)
-class Accepted:
-    """A build held against another card than its own: whether it was accepted, and wrongly."""
-
-    image: str
-    zone: str
-    card: str
-    truly_wrong: bool
-    ruling: str
 
 
 def sessions(folders: Sequence[Path]) -> list[Path]:
@@ -77,15 +65,9 @@ def truth_of(folder: Path) -> dict:
         raise BadImage(f"{folder / 'truth.json'}: not to be read ({error})") from None
 
 
-def jobs(folders: Sequence[Path], knowledge: Knowledge, wrong_cards: bool = False, every: int = 1) -> list[Job]:
-    """A job for every (``every``-th) frame; with ``wrong_cards`` for each other card of its deck instead."""
-    out = []
-    for folder in folders:
-        deck = load_deck(folder / "deck.json") if wrong_cards else None
-        for i, row in list(enumerate(truth_of(folder)["frames"]))[::every]:
-            others = [c.id for c in deck.cards if c.id != row["card"]] if deck else [None]
-            out += [Job(folder, i, knowledge, other) for other in others]
-    return out
+def jobs(folders: Sequence[Path], knowledge: Knowledge, every: int = 1) -> list[Job]:
+    """A job for every (``every``-th) frame."""
+    return [Job(folder, i, knowledge) for folder in folders for i in range(0, len(truth_of(folder)["frames"]), every)]
 
 
 @lru_cache(maxsize=2)
@@ -101,20 +83,15 @@ def _observer(folder: Path, knowledge: Knowledge) -> Observer:
     return observer
 
 
-def run(job: Job) -> list[ZoneScore] | list[Accepted]:
-    """Judge one frame: its zones' scores, or for another card whether it was accepted."""
+def run(job: Job) -> list[ZoneScore]:
+    """Judge one frame: its zones' scores."""
     observer = _observer(job.folder, job.knowledge)
     truth = truth_of(job.folder)["frames"][job.index]
-    card = load_deck(job.folder / "deck.json").card(job.other_card or truth["card"])
+    card = load_deck(job.folder / "deck.json").card(truth["card"])
     path = job.folder / truth["image"]
     judgement = observer.judge([read_picture(path)], card)
     name = f"{job.folder.name}/{truth['image']}"
-    if job.other_card is None:
-        return score_frame(judgement, name, card, truth["zones"], observer.piece_set)
-    return [
-        Accepted(name, zone, card.id, truly_wrong(truth["zones"][zone], card, observer.piece_set), verdict.ruling)
-        for zone, verdict in judgement.zones.items()
-    ]
+    return score_frame(judgement, name, card, truth["zones"], observer.piece_set)
 
 
 def run_all(work: Sequence, processes: int, do: Callable = run) -> Iterator[list]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
-from cards.build import Build, Piece
+from cards.build import Piece
 from cards.card import Card
 from cards.pieces import PieceSet
 from referee.vision.image.view import ZoneView
@@ -165,11 +165,9 @@ def piece_right(piece_set: PieceSet, actual: Piece | None, detected: Piece | Non
     return near and piece_set.shapes[actual.shape].same_pose(actual.pose, detected.pose)
 
 
-def true_labels(
-    view: ZoneView, piece_set: PieceSet, names: Sequence[str], row: dict, parts: tuple[str, ...] = ("build", "loose")
-) -> np.ndarray:
+def true_labels(view: ZoneView, piece_set: PieceSet, names: Sequence[str], row: dict) -> np.ndarray:
     """(h, w) int8: the colour (index in ``names``) that each pixel of the view truly shows, -1 for none."""
-    pieces = [p for part in parts for p in true_pieces(row, part)]
+    pieces = [p for part in ("build", "loose") for p in true_pieces(row, part)]
     colors = np.array([*(names.index(p.color) for p in pieces), -1], np.int8)
     return colors[piece_tags(view, piece_set, pieces)]
 
@@ -194,11 +192,6 @@ def labels_right(sight: ZoneSight, piece_set: PieceSet, row: dict) -> tuple[int,
         int((of == truth)[mask].sum()) for of in (understood_labels(sight, piece_set), sight.evidence.labels)
     )
     return right, by_color, int(mask.sum())
-
-
-def truly_wrong(row: dict, card: Card, piece_set: PieceSet) -> bool:
-    """Whether the true build of a zone does not fulfil a card."""
-    return bool(card.faults(Build(piece_set, true_pieces(row, "build"))))
 
 
 def count_outcomes(scores: Sequence[ZoneScore]) -> Counter[str]:

@@ -20,7 +20,6 @@ class BenchOptions:
     no_empty: bool = option(is_flag=True, help="Without the empty frame.")
     no_colors: bool = option(is_flag=True, help="Without the colours frame.")
     no_camera: bool = option(is_flag=True, help="Without the lens file.")
-    wrong_cards: bool = option(is_flag=True, help="Judge every build against the deck's other cards instead.")
     steps: bool = option(is_flag=True, help="Score each step of seeing on its own too.")
     doubts: bool = option(is_flag=True, help="What each doubt is worth, instead: wrong and right rulings it withholds.")
     leave_one_out: bool = option(is_flag=True, help="Rule each session by the trust that the others teach.")
@@ -41,7 +40,6 @@ class BenchOptions:
         type=FILE,
         help="With --fit: save what it was fitted on; with --leave-one-out: fit on what was saved.",
     )
-    no_more: bool = option(is_flag=True, help="With --rows: judge no picture that is not in the file.")
     aids: bool = option(is_flag=True, help="With each of the eight combinations of empty frame, colours and lens.")
     every: int = option(type=click.IntRange(min=1), default=1, show_default=False, help="Only every Nth frame.")
     processes: int = option(type=click.IntRange(min=1), default=os.cpu_count() or 1)

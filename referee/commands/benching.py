@@ -20,7 +20,7 @@ from referee.benchmark.fit import (
 )
 from referee.benchmark.run import Knowledge, jobs, run_all, sessions
 from referee.benchmark.scoring import ZoneScore
-from referee.benchmark.stress import EFFECTS, StressScore, effect_names, kept_rows, stress_jobs, stress_rows
+from referee.benchmark.stress import EFFECTS, StressScore, effect_names, stress_jobs, stress_rows
 from referee.commands.bench_options import BenchOptions
 from referee.commands.progress import Bar
 from referee.vision.verdict.trust import FILE as TRUST_FILE
@@ -49,15 +49,12 @@ def rig_knowledge(wanted: BenchOptions) -> Knowledge:
 
 def _show_verdicts(found: Sequence[Path], wanted: BenchOptions) -> None:
     """The verdicts on the frames as they are."""
-    work = jobs(found, rig_knowledge(wanted), wanted.wrong_cards, wanted.every)
+    work = jobs(found, rig_knowledge(wanted), wanted.every)
     rows = [row for seen in _watched(run_all(work, wanted.processes), len(work)) for row in seen]
     if wanted.as_json:
-        extra = [{} if wanted.wrong_cards else {"outcome": row.outcome} for row in rows]
-        return click.echo(json.dumps([asdict(row) | more for row, more in zip(rows, extra, strict=True)]))
+        return click.echo(json.dumps([asdict(row) | {"outcome": row.outcome} for row in rows]))
     if wanted.doubts:
         return click.echo("\n".join(report.doubt_lines(_by_set(rows, found))))
-    if wanted.wrong_cards:
-        return click.echo("\n".join(report.wrong_card_lines(rows)))
     rows.sort(key=lambda r: (r.image, r.zone))
     if wanted.leave_one_out:
         held_out = _left_out(rows, wanted)
@@ -84,9 +81,6 @@ def _stressed(found: Sequence[Path], wanted: BenchOptions) -> list[StressScore]:
         for seed in wanted.seed
         for job in stress_jobs(found, effects, wanted.every, seed, wanted.pictures, rig_knowledge(wanted))
     ]
-    if wanted.no_more:
-        there = kept_rows(wanted.rows)
-        work = [job for job in work if job.name in there]
     return list(_watched(stress_rows(work, wanted.processes, wanted.rows), len(work)))
 
 
