@@ -10,7 +10,7 @@ from cards.generate import SPAN_MM
 from cards.kinds.structure import MAX_GROUND_CONTACTS
 from cards.pieces import PieceSet
 from cards.sentences import Sentence, sentence
-from cards.stability import MISPLACEMENT_MM, StabilityReport, check_stability
+from cards.stability import StabilityReport, check_stability
 
 EXAMPLES, EXAMPLES_OF_FEW, FEW_PIECES = 3, 8, 5
 """Builds looked at for a card without arrangement, more when it has at most FEW pieces; the easiest
@@ -33,13 +33,13 @@ class CardCheck:
         return self.difficulty.value if self.difficulty and not self.faults else None
 
 
-def check_card(card: Card, pieces: PieceSet, misplacement_mm: float = MISPLACEMENT_MM) -> CardCheck:
+def check_card(card: Card, pieces: PieceSet) -> CardCheck:
     """Inventory, overlaps, support, stability with its margins, room; for other kinds, a build as proof."""
     problems = [*card.inventory_problems(pieces), *_too_kind(card)]
     if problems:
         return CardCheck(card, tuple(problems))
     if card.shown:
-        return _check_layout(card, pieces, misplacement_mm)
+        return _check_layout(card, pieces)
     try:
         tries = EXAMPLES_OF_FEW if card.piece_count <= FEW_PIECES else EXAMPLES
         known: Proofs = {}
@@ -50,8 +50,7 @@ def check_card(card: Card, pieces: PieceSet, misplacement_mm: float = MISPLACEME
     proofs = {build: proof or check_stability(pieces, build) for build, proof in tried.items()}
     found = [(difficulty(pieces, build, proof, PLANNING_COST), build) for build, proof in proofs.items()]
     easiest, build = min(found, key=lambda row: row[0].total)
-    as_asked = proofs[build] if misplacement_mm == MISPLACEMENT_MM else check_stability(pieces, build, misplacement_mm)
-    return CardCheck(card, (), build, as_asked, easiest)
+    return CardCheck(card, (), build, proofs[build], easiest)
 
 
 def _too_kind(card: Card) -> list[str]:
@@ -62,8 +61,8 @@ def _too_kind(card: Card) -> list[str]:
     return [sentence("too_kind", n=most, m=MAX_GROUND_CONTACTS)]
 
 
-def _check_layout(card: Card, pieces: PieceSet, misplacement_mm: float) -> CardCheck:
-    found = check_stability(pieces, card.shown, misplacement_mm)
+def _check_layout(card: Card, pieces: PieceSet) -> CardCheck:
+    found = check_stability(pieces, card.shown)
     faults = found.faults + tuple(_room(card, pieces))
     measured = None if found.faults else difficulty(pieces, card.shown, found)
     return CardCheck(card, faults, card.shown, found, measured)

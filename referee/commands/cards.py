@@ -17,7 +17,6 @@ from cards.deck import Deck
 from cards.drawing import card_png, card_svg, faults_png
 from cards.kinds.layout import LayoutCard, make_layouts
 from cards.pieces import PieceSet
-from cards.stability import MISPLACEMENT_MM
 from referee.commands.named_files import PIECES, named_deck, named_piece_set, writing
 from referee.commands.progress import Bar
 from referee.workers import end_with_parent
@@ -32,24 +31,17 @@ def cards() -> None:
 @click.argument("deck", default="challenge80")
 @PIECES
 @click.option(
-    "--misplaced",
-    type=float,
-    default=MISPLACEMENT_MM,
-    show_default=True,
-    help="A card that falls when one piece is this many mm off is reported.",
-)
-@click.option(
     "--pictures",
     type=click.Path(file_okay=False, path_type=Path),
     default=Path("refused"),
     show_default=True,
     help="Where pictures of refused cards go.",
 )
-def check(deck: str, pieces: str, misplaced: float, pictures: Path) -> None:
+def check(deck: str, pieces: str, pictures: Path) -> None:
     """Prove each card of DECK: pieces at hand, no overlap, supported, stable. Exit status 1 if one fails."""
     piece_set = named_piece_set(pieces)
     loaded = named_deck(deck)
-    found = _checked(loaded, piece_set, misplaced)
+    found = _checked(loaded, piece_set)
     for row in found:
         click.echo(_line(row))
     refused = [row for row in found if row.faults]
@@ -66,9 +58,9 @@ SOME_CARDS = 8
 """Fewer are checked sooner than a second process begins."""
 
 
-def _checked(deck: Deck, piece_set: PieceSet, misplaced: float) -> list[CardCheck]:
+def _checked(deck: Deck, piece_set: PieceSet) -> list[CardCheck]:
     """Every card's check in the deck's order, on all cores, with a progress bar."""
-    check_one = partial(check_card, pieces=piece_set, misplacement_mm=misplaced)
+    check_one = partial(check_card, pieces=piece_set)
     bar = partial(Bar, total=len(deck.cards), unit="card", leave=False)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if cores == 1 or len(deck.cards) < SOME_CARDS:

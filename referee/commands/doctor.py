@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
@@ -18,7 +17,7 @@ import click
 from serial.tools import list_ports
 
 from cards.sentences import sentence
-from referee.commands.options import PATH, PORT, USUAL_PORT
+from referee.commands.options import PATH
 from referee.devices.camera import open_camera
 from referee.devices.phone import PHONE
 from referee.devices.ports import Camera, SystemClock
@@ -177,29 +176,10 @@ def check_clock() -> Finding:
     return Finding("clock", "missing", text, "sudo timedatectl set-ntp true")
 
 
-def check_port(number: int) -> Finding:
-    """Whether the dashboard's usual port is free."""
-    with socket.socket() as line:
-        line.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            line.bind(("127.0.0.1", number))
-        except OSError as error:
-            text = f"{number} cannot be used ({error.strerror})"
-            return Finding("port", "hint", text, "end the other program, or --port 0 takes a free one")
-    return Finding("port", "ok", f"{number} is free")
-
-
-def check_printer() -> Finding:
-    """Nothing tells a program what a printer does to a page: the ruler does."""
-    text = "the ruler on every sheet tells whether the printer kept the size"
-    return Finding("printer", "hint", text, "print at 100 %, without 'fit to page': lp -o print-scaling=none mats.pdf")
-
-
 @click.command()
 @click.option("--camera", "source", help="Webcam (name, path or index), URL or file to try; else the one used last.")
-@click.option("--port", "number", type=PORT, default=USUAL_PORT, show_default=True, help="The dashboard's port.")
 @click.option("--data-dir", type=PATH, default=Path("referee-data"), show_default=True)
-def doctor(source: str | None, number: int, data_dir: Path) -> None:
+def doctor(source: str | None, data_dir: Path) -> None:
     """What this machine lacks to referee, and the command that mends it. The status is 1 when something is missing."""
     kept, settings = kept_camera(data_dir)
     looks: list[Callable[[], Finding | list[Finding]]] = [
@@ -208,8 +188,6 @@ def doctor(source: str | None, number: int, data_dir: Path) -> None:
         check_browser,
         lambda: check_disk(data_dir),
         check_clock,
-        lambda: check_port(number),
-        check_printer,
     ]
     missing = 0
     for look in looks:

@@ -10,11 +10,9 @@ from itertools import groupby
 from pathlib import Path
 
 import click
-import cv2
 
 from calibration.camera import load_camera
 from cards.errors import parsed_file
-from cards.sentences import word
 from referee.commands.named_files import named_piece_set
 from referee.commands.options import (
     PATH,
@@ -40,10 +38,9 @@ from referee.session.seeds import new_seed
 from referee.vision.city.overlay import overlay
 from referee.vision.city.sight import CityEye, CitySight
 from referee.vision.image.files import read_picture, write_picture
-from referee.vision.image.game_cards import open_cards
 from referee.web.games.app import create_game_app
 from referee.web.i18n.games import command_sentence
-from referee.web.i18n.texts import LANGUAGES, translate
+from referee.web.i18n.texts import translate
 
 LANG = "en"
 
@@ -261,25 +258,3 @@ def _city(sight: CitySight) -> list[str]:
             height = f"{len(site.colors)} high, from below {stack}" if stack else "nothing seen"
             rows.append(f"  site {number}: {height}{doubt}")
     return rows if len(rows) > 1 else [f"city {sight.city}: no towers"]
-
-
-@game.command("cards")
-@click.argument("name", type=click.Choice(list(GAMES)))
-@click.argument("picture", type=FILE)
-@click.option(
-    "--lang", type=click.Choice(LANGUAGES), default="en", show_default=True, help="Language of the cards' names."
-)
-@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
-def cards(name: str, picture: Path, lang: str, as_json: bool) -> None:
-    """Say which cards of the tower game NAME lie open in PICTURE, row by row: printed ones, by their markers."""
-    kinds = [kind for kind, _ in game_named(name).printed()]
-    lying = open_cards(cv2.cvtColor(read_picture(picture), cv2.COLOR_BGR2GRAY), len(kinds))
-    if as_json:
-        rows = [{"card": kinds[c.marker], "x": round(c.middle[0]), "y": round(c.middle[1])} for c in lying]
-        click.echo(json.dumps({"cards": rows}))
-        return
-    for open_card in lying:
-        x, y = open_card.middle
-        card = word(lang, "game.card", kinds[open_card.marker])
-        click.echo(f"{card}  at {x:.0f}, {y:.0f} px, turned by {open_card.turn:.0f}°")
-    click.echo(f"{len(lying)} cards of {name} lie open" if len(lying) != 1 else f"1 card of {name} lies open")

@@ -10,8 +10,8 @@ import numpy as np
 from cards.build import Piece, envelope
 from cards.pieces import Pose, Shape
 
-ROUND = 28
-"""Segments of a full circle in a cylinder."""
+ROUND, RINGS = 28, 9
+"""Segments of a full circle in a cylinder; rings of corners on a ball."""
 
 SMOOTH_DEG = 35.0
 """Outline corners blunter than this are shaded as a curve, sharper ones as an edge."""
@@ -148,10 +148,10 @@ def _fan(ring: np.ndarray, centre: np.ndarray, normal: np.ndarray) -> Mesh:
     return Mesh(corners, np.broadcast_to(normal, corners.shape).copy())
 
 
-def ball(centre: Sequence[float], radii: Sequence[float], turn: np.ndarray | None = None, rings: int = 9) -> Mesh:
-    """An ellipsoid with half axes ``radii`` (3,) mm, turned by (3, 3)."""
-    lat = np.linspace(-math.pi / 2, math.pi / 2, rings)
-    lon = np.linspace(0, 2 * math.pi, 2 * rings)
+def ball(centre: Sequence[float], radii: Sequence[float]) -> Mesh:
+    """An ellipsoid with half axes ``radii`` (3,) mm."""
+    lat = np.linspace(-math.pi / 2, math.pi / 2, RINGS)
+    lon = np.linspace(0, 2 * math.pi, 2 * RINGS)
     unit = np.stack(
         [
             np.outer(np.cos(lat), np.cos(lon)),
@@ -160,13 +160,12 @@ def ball(centre: Sequence[float], radii: Sequence[float], turn: np.ndarray | Non
         ],
         -1,
     )
-    parts = [_strip(unit[i], unit[i + 1], unit[i], unit[i + 1]) for i in range(rings - 1)]
+    parts = [_strip(unit[i], unit[i + 1], unit[i], unit[i + 1]) for i in range(RINGS - 1)]
     sphere = _joined(*parts)
     scale = np.asarray(radii, float)
     normals = sphere.normals / scale
     normals /= np.linalg.norm(normals, axis=-1, keepdims=True)
-    turned = Mesh(sphere.corners * scale, normals).moved(np.eye(3) if turn is None else turn, np.asarray(centre, float))
-    return _outward(turned)
+    return _outward(Mesh(sphere.corners * scale + np.asarray(centre, float), normals))
 
 
 def _joined(*parts: Mesh) -> Mesh:

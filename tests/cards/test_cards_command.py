@@ -86,7 +86,7 @@ def test_the_check_shows_how_far_it_is_on_a_terminal_and_leaves_files_alone(term
     monkeypatch.setattr(sys, "stderr", screen)
     monkeypatch.setattr("tqdm.std.time", partial(next, itertools.count(1.0)))  # each card takes a second
     deck = parse_deck({"name": "d", "cards": [GOOD, GOOD | {"id": "L2"}]})
-    checks = _checked(deck, builtin_piece_set(), 1.0)
+    checks = _checked(deck, builtin_piece_set())
     assert [row.card.id for row in checks] == ["L1", "L2"]
     shown = screen.getvalue()
     assert all(done in shown for done in ("0/2", "1/2", "2/2")) if terminal else shown == ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 import sys
 from pathlib import Path
@@ -11,14 +10,12 @@ import cv2
 import numpy as np
 import pypdfium2
 import pytest
-from click.testing import CliRunner
 
 sys.path.insert(0, str(Path(__file__).parent))
 
 from playing import faces, kinds_of
 
 from calibration.game_sheets import CARD_MM, COLUMNS, ROWS, faces_pdf
-from referee.cli import cli
 from referee.games.catalogue import GAMES
 from referee.vision.image.game_cards import open_cards
 
@@ -93,15 +90,3 @@ def test_a_card_with_a_covered_marker_is_not_made_up_nor_is_one_of_another_deck(
     cv2.circle(covered, (x, y + 40), 45, 150, -1)
     assert len(open_cards(covered, len(kinds_of("nine_sum_towers")))) == 2
     assert open_cards(picture, 0) == []
-
-
-def test_the_command_names_the_cards_row_by_row(tmp_path):
-    deck, kinds = faces("quarters_and_currencies"), kinds_of("quarters_and_currencies")
-    chosen = [0, 30, 60, 90, 120, 150]
-    picture, _ = table(printed("quarters_and_currencies", chosen), random.Random(3))
-    cv2.imwrite(str(tmp_path / "table.png"), picture)
-    asked = ["game", "cards", "quarters_and_currencies", str(tmp_path / "table.png")]
-    read = json.loads(CliRunner().invoke(cli, [*asked, "--json"]).output)["cards"]
-    assert [row["card"] for row in read] == [kinds[deck[k].marker] for k in chosen]
-    told = CliRunner().invoke(cli, [*asked, "--lang", "de"]).output
-    assert "6 cards of quarters_and_currencies lie open" in told
