@@ -14,7 +14,6 @@ import socket
 import threading
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from datetime import UTC, datetime
 from pathlib import Path
 
 import sqlalchemy as sa
@@ -50,13 +49,6 @@ MATCHES = sa.Table(
     sa.Column("table_name", sa.String(100), nullable=False),
     sa.Column("owner", sa.String(200), nullable=False),
     sa.Column("proof", sa.String(64), nullable=False),
-)
-LATE_EVENTS = sa.Table(
-    "late",
-    _META,
-    sa.Column("match_id", sa.String(100), primary_key=True),
-    sa.Column("seq", sa.Integer, primary_key=True, autoincrement=False),
-    sa.Column("stored_at", sa.String(40), nullable=False),
 )
 NEEDED = frozenset({"events", "heads"})
 """Tables without which events cannot be there; the others can be made anew from them."""
@@ -125,13 +117,11 @@ class Journal:
         if missing and is_file:
             sync(file.absolute().parent)  # the name of a new file reaches the disk too
 
-    def append(
-        self, match_id: str, events: Sequence[Event], after: int | None = None, table: str = "", late: bool = False
-    ) -> list[int]:
+    def append(self, match_id: str, events: Sequence[Event], after: int | None = None, table: str = "") -> list[int]:
         """Store the events of one command: all or none. They are durable when this returns.
 
         Gives their numbers in the match, from 1. With ``after``, the match must stand at that
-        number. ``table`` is whose match it is, said with its first events; ``late`` events happened long before.
+        number. ``table`` is whose match it is, said with its first events.
         Raises JournalUnwritable (disk full, no server, another writer was first): then
         nothing was stored.
         """
@@ -148,10 +138,6 @@ class Journal:
                 head = {"seq": seq + len(lines), "hash": parse_line(lines[-1]).hash}
                 changed = sa.update(HEADS).where(HEADS.c.match_id == match_id) if seq else sa.insert(HEADS)
                 connection.execute(changed.values(**head if seq else head | {"match_id": match_id}))
-            if rows and late:
-                now = datetime.now(UTC).isoformat(timespec="seconds")
-                marks = [{"match_id": match_id, "seq": row["seq"], "stored_at": now} for row in rows]
-                connection.execute(sa.insert(LATE_EVENTS), marks)
         self._copied(lines)
         return list(range(seq + 1, seq + 1 + len(lines)))
 
@@ -257,14 +243,6 @@ class Journal:
         }:
             raise JournalDamaged(f"{self.name}: the list of matches is not what was recorded")
         return [match_id for match_id, at in named if table in (None, at)]
-
-    def late(self, match_id: str) -> dict[int, str]:
-        """Events that reached the store long after they happened: number -> when they came, UTC."""
-        if LATE_EVENTS.name in self._lacks:
-            return {}
-        query = sa.select(LATE_EVENTS.c.seq, LATE_EVENTS.c.stored_at).where(LATE_EVENTS.c.match_id == match_id)
-        with self._lock, self._guarded("read"), self._reading() as connection:
-            return {row.seq: row.stored_at for row in connection.execute(query)}
 
     def verify(self) -> dict[str, int]:
         """Check everything; gives match -> number of events. Raises JournalDamaged naming the first fault."""

@@ -1,8 +1,8 @@
 """A record on a server that may be slow, hang or be gone: nobody waits for it and nothing is lost meanwhile.
 
 An event is kept when it is on this machine's disk, in the copy of ``referee.journal.lines``; ``append`` returns then.
-A thread hands the events on to the server, in order, as soon as it takes them; those that come late are marked with
-when they came (``late``), and each says itself when it happened. What a run before could not hand on comes first.
+A thread hands the events on to the server, in order, as soon as it takes them; each says itself when it happened. What
+a run before could not hand on comes first.
 """
 
 import threading
@@ -26,7 +26,7 @@ SERVER_WAIT_S = 0.25
 """How long a command waits for a server that has answered so far; then it goes on without."""
 
 LATE_S = 2.0
-"""Events that have waited for longer are told of, and marked."""
+"""Events that have waited for longer are told of."""
 
 RETRY_S = 1.0
 """How long the thread waits before it tries again."""
@@ -41,7 +41,6 @@ class _Batch:
 
     match_id: str
     entries: tuple[Entry, ...]
-    late: bool
     since_s: float
 
     def old(self) -> bool:
@@ -118,9 +117,9 @@ class SpooledJournal:
     def _miscounted(self, match_id: str, n: int, m: int) -> JournalUnwritable:
         return JournalUnwritable(sentence("journal_count", name=self.name, match=match_id, n=n, m=m))
 
-    def _hand_on(self, match_id: str, entries: tuple[Entry, ...], late: bool = False) -> _Batch:
+    def _hand_on(self, match_id: str, entries: tuple[Entry, ...]) -> _Batch:
         self._entries[match_id] = [*self._entries.get(match_id, []), *entries]
-        batch = _Batch(match_id, entries, late or self._fault is not None, time.monotonic())
+        batch = _Batch(match_id, entries, time.monotonic())
         self._waiting.append(batch)
         self._lock.notify_all()
         return batch
@@ -180,7 +179,7 @@ class SpooledJournal:
                 if more := tuple(entry for entry in kept if entry.hash not in hashes):
                     head = stored[-1].hash if stored else GENESIS
                     if more[0].prev == head:
-                        self._hand_on(match_id, more, late=True)
+                        self._hand_on(match_id, more)
                     elif not self._shared:
                         self._entries = here
                         raise JournalDamaged(f"{self._copy.path} and {self.name} tell match {match_id} in two ways")
@@ -222,8 +221,7 @@ class SpooledJournal:
             if self._shared and head != (first.seq - 1, first.prev):
                 self._catch_up()  # another program was faster
                 return None
-            late = batch.late or self._fault is not None or batch.old()
-            self._store.append(batch.match_id, [e.event for e in batch.entries], first.seq - 1, self._table, late)
+            self._store.append(batch.match_id, [e.event for e in batch.entries], first.seq - 1, self._table)
         except (RefereeError, OSError) as error:
             return _without_loss(str(self.name), error)
         return None

@@ -56,7 +56,6 @@ def test_while_the_server_answers_a_command_is_there_when_it_is_acknowledged(par
         assert record.append("m", [note(1), note(2)], after=0) == [1, 2]
         delivered(record)
         assert numbers(store) == [1, 2] and store.matches("A") == ["m"] and record.problem is None
-        assert store.late("m") == {}
 
 
 def test_a_hanging_server_keeps_nobody_waiting_and_gets_everything_in_order(parts, monkeypatch):
@@ -71,11 +70,11 @@ def test_a_hanging_server_keeps_nobody_waiting_and_gets_everything_in_order(part
         assert "does not answer; 5 events wait on this computer" in record.problem
         store.answers.set()
         delivered(record)
-        assert numbers(store) == [1, 2, 3, 4, 5] and set(store.late("m")) >= {2, 3, 4, 5}
+        assert numbers(store) == [1, 2, 3, 4, 5]
         assert record.problem is None
 
 
-def test_what_comes_late_is_marked_and_says_itself_when_it_happened(parts):
+def test_what_comes_late_says_itself_when_it_happened(parts):
     store, copy = parts
     with closing(SpooledJournal(store, copy, "A")) as record:
         store.refuses = True
@@ -85,7 +84,7 @@ def test_what_comes_late_is_marked_and_says_itself_when_it_happened(parts):
         assert "gone; 1 event waits on this computer" in record.problem
         store.refuses = False
         delivered(record)
-        assert set(store.late("m")) == {1} and store.events("m")[0].at == note(1).at
+        assert store.events("m")[0].at == note(1).at
         assert record.problem is None
 
 
@@ -173,4 +172,3 @@ def test_a_stopped_server_loses_nothing(postgres, tmp_path, monkeypatch):
         delivered(record)
     with closing(Journal(url)) as store:
         assert numbers(store) == [1, 2, 3, 4] and store.verify() == {"m": 4}
-        assert set(store.late("m")) >= {3, 4}
