@@ -87,7 +87,8 @@ class ScoreLines:
 
     def _duel(self, duel: Duel, state: MatchState) -> str:
         stop = min(duel.stops, key=lambda press: press.elapsed_s, default=None)
-        call = f"Stop by {duel.at_zone(stop.zone)} after {stop_time(stop.elapsed_s)} s, " if stop else ""
+        by_key = " (by key)" if stop and stop.by == "key" else ""
+        call = f"Stop by {duel.at_zone(stop.zone)} after {stop_time(stop.elapsed_s)} s{by_key}, " if stop else ""
         scores = "  ".join(f"{p} {s}" for p, s in state.scores.items())
         seats = " - ".join(duel.seats[z] for z in sorted(duel.seats))
         return (

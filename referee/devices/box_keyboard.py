@@ -1,19 +1,17 @@
-"""No hardware: presses from the dashboard or the keyboard, through the same port as the button box.
-
-Their times are the host's at the call, so a browser's delay is in them; records carry the name ``keys``.
-"""
+"""No hardware: the dashboard stands for the button box. Presses and keys come by its pages, not from here; the go's
+time is the host's, and records carry the name ``keys``."""
 
 import threading
 from collections.abc import Callable
 
-from referee.devices.ports import BoxNotice, Clock, Lamp, Press
+from referee.devices.ports import BoxNotice, Clock, Lamp
 
 KEY_ERROR_S = 0.05  # keyboard scan, USB polling, browser event and a local network, together
 COUNT_STEPS = 3  # three, two, one
 
 
 class KeysBox:
-    """A ``ButtonBox`` whose buttons are calls. Never lost, and its lamps shine nowhere."""
+    """A ``ButtonBox`` without buttons. Never lost, and its lamps shine nowhere."""
 
     name = "keys"
     simulated = False
@@ -26,7 +24,6 @@ class KeysBox:
         self._listeners: list[Callable[[BoxNotice], None]] = []
         self._lock = threading.Lock()
         self._phase = "idle"
-        self._ranked: set[int] = set()
         self.lamps: dict[int, Lamp] = {}
 
     def listen(self, callback: Callable[[BoxNotice], None]) -> None:
@@ -37,7 +34,6 @@ class KeysBox:
         """Get ready for a go."""
         with self._lock:
             self._phase = "armed"
-            self._ranked.clear()
 
     def go(self, countdown: bool = False) -> None:
         """A ``go`` notice with the time of this call; with a countdown after three steps, unless somebody's tongs
@@ -82,22 +78,6 @@ class KeysBox:
     def lamp(self, player: int, lamp: Lamp) -> None:
         """Remember it; there is no lamp."""
         self.lamps[player] = lamp
-
-    def press(self, player: int) -> None:
-        """A player's Stop, now; the same player's second one in a duel is ignored."""
-        with self._lock:
-            counts = self._phase == "running"
-            if counts and player in self._ranked:
-                return
-            if counts:
-                self._ranked.add(player)
-            at_s = self._clock.now_s()
-            press = Press(player, int(at_s * 1e6), at_s, KEY_ERROR_S)
-        self._tell(BoxNotice("press" if counts else "tried", at_s, player, press, f"button {player} pressed"))
-
-    def next(self) -> None:
-        """The Start/Next button."""
-        self._tell(BoxNotice("next", self._clock.now_s(), text="Start/Next pressed"))
 
     def status(self) -> dict:
         """The same keys as a real box where they mean anything."""

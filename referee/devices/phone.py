@@ -24,16 +24,15 @@ from av.codec.context import Flags
 
 from cards.sentences import sentence
 from referee.devices.camera import ThreadedCamera, empty_picture
-from referee.devices.clock_sync import ClockTie
+from referee.devices.page_clock import MOST_MS, PageClock
 from referee.devices.ports import Clock, Frame
 from referee.errors import RefereeError
 
 PHONE = "phone"
-TRIP = struct.Struct("<dd")
 HEAD = struct.Struct("<BBHIIIdd")
 """Kind, flags, run, sequence, bytes, number of the picture, when it was captured and sent (ms of the page's clock)."""
 
-RUNS, MOST_MS = 1 << 16, 1e12
+RUNS = 1 << 16
 JPEG, H264 = 0, 1
 KEY, CAPTURED = 1, 2
 """Flags: it can be decoded by itself; its time is the browser's capture time and not that of its being shown."""
@@ -52,13 +51,6 @@ LATE_S = 1.0
 EXPOSED_S, SHOWN_S = (0.0, 0.06), (0.0, 0.12)
 """From exposure to capture time, and to the time at which a browser without capture times shows the picture: estimates,
 of up to two frames at 30 a second in the phone's own pipeline, and two more until it is shown."""
-
-TICK_S = 0.001
-"""Browsers round their clock to so much at most."""
-
-RATE_SPAN, TRIPS = 0.0006, 120
-"""A phone's crystal keeps 0.01 %, and its browser's clock follows NTP, whose slew is 0.05 %: the quickest round trip of
-half a minute tells more than the last."""
 
 
 class BadRecords(RefereeError):
@@ -173,7 +165,6 @@ class PhoneCamera(ThreadedCamera):
         self._lock = threading.Lock()
         self._decoder, self._decoded_run = PictureDecoder(), 0
         self._page_run, self._first, self._last = 0, 0, -1
-        self._sent_s = math.nan
         self.free()
         self.start()
 
@@ -203,19 +194,6 @@ class PhoneCamera(ThreadedCamera):
             self._begin_run()
             return self._key, self._page_run
 
-    def tie_clock(self, body: bytes) -> tuple[float, float]:
-        """A round trip: what the page's clock shows (ms), and the host time (s) that the last answer gave it, which was
-        before. Gives the host's time and the bound of the frames' times, seconds. Raises BadRecords."""
-        received_s = self.clock.now_s()
-        if len(body) != TRIP.size:
-            raise BadRecords(sentence("phone_records"))
-        page_ms, sent_s = TRIP.unpack(body)
-        with self._lock:
-            if sent_s == self._sent_s and 0 <= page_ms < MOST_MS:
-                self._tie.add(sent_s, round(page_ms * 1000), received_s)
-            self._sent_s = self.clock.now_s()
-            return self._sent_s, self.frame_error_s
-
     def take(self, body: bytes) -> None:
         """The records of a post; waits while the decoder is behind, and raises BadRecords when that lasts."""
         try:
@@ -231,8 +209,7 @@ class PhoneCamera(ThreadedCamera):
     def _begin_run(self) -> None:
         """The page's clock and its counts start anew."""
         self._page_run = (self._page_run + 1) % RUNS
-        self._tie = ClockTie(RATE_SPAN, TRIPS)
-        self._sent_s = math.nan
+        self.page_clock = PageClock(self.clock)
 
     def _read_all(self) -> None:
         while not self._closing.is_set():
@@ -253,15 +230,14 @@ class PhoneCamera(ThreadedCamera):
             self._decoder, self._decoded_run = PictureDecoder(), record.run
             self._first = self._last + 1 - record.number
         for its, image in self._decoder.pictures(record):
-            with self._lock:
-                captured_s, error_s = self._tie.to_host(round(its.captured_ms * 1000))
+            delay_s = EXPOSED_S if its.flags & CAPTURED else SHOWN_S
+            exposed_s, error_s = self.page_clock.to_host(its.captured_ms, delay_s)
             number = self._first + its.number
             if math.isinf(error_s) or number <= self._last:
                 continue
-            low_s, high_s = EXPOSED_S if its.flags & CAPTURED else SHOWN_S
-            self.frame_error_s = error_s + TICK_S + (high_s - low_s) / 2
+            self.frame_error_s = error_s
             self.dropped, self._last = self.dropped + number - self._last - 1, number
-            self._publish(Frame(image, number, captured_s - (low_s + high_s) / 2))
+            self._publish(Frame(image, number, exposed_s))
 
     def _publish(self, frame: Frame) -> None:
         if self.clock.now_s() - frame.at_s < LATE_S:

@@ -50,6 +50,7 @@ _CELLS: dict[str, Callable[[Duel], Any]] = {
     "annulled": lambda d: d.annulled,
     "by_hand": lambda d: "yes" if d.by_hand else "",
     "seconds": lambda d: stop_time(min(stop.elapsed_s for stop in d.stops)) if d.stops else "",
+    "stop_by": lambda d: " and ".join(stop.by for stop in d.stops if stop.by),
 }
 COLUMNS = tuple(_CELLS)
 

@@ -109,13 +109,14 @@ class WaiveFields(MatchCommand):
 class PressStop(MatchCommand):
     """A Stop, for the player at the zone.
 
-    ``error_s`` bounds the error of ``at_s``; box times compare without error.
+    ``error_s`` bounds the error of ``at_s``; box times compare without error. ``by``: see ``StopPress``.
     """
 
     zone: Zone
     at_s: ByProgram[float]
     error_s: ByProgram[float] = 0.0
     box_us: ByProgram[int | None] = None
+    by: ByProgram[str] = ""
     PHASES = ("building", "stopped", "judging", "undecided")
 
 

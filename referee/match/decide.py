@@ -97,7 +97,7 @@ def fields_refusal(state: MatchState, fields: Mapping[str, str]) -> str:
 def _press(batch: MatchBatch, c: commands.PressStop) -> None:
     refuse_if(c.zone not in OTHER_ZONE, "zone", zone=c.zone)
     duel = batch.state.duel
-    press = StopPress(c.zone, c.at_s, c.error_s, c.box_us)
+    press = StopPress(c.zone, c.at_s, c.error_s, c.box_us, by=c.by)
     go = StopPress("", duel.go_at_s or 0.0, 0.0, duel.go_box_us)
     press = replace(press, elapsed_s=round(_gap_s(go, press)[0], 6))
     callers = _callers(duel, press, batch.state.rules.tie_window_ms)
@@ -111,13 +111,15 @@ def _press(batch: MatchBatch, c: commands.PressStop) -> None:
 
 
 def _callers(duel: Duel, press: StopPress, tie_window_ms: float) -> tuple[str, ...]:
-    """Whose Stop counts once this press is in: the earlier one, or both within the tie window."""
+    """Whose Stop counts once this press is in: the earlier one, or both within the tie window, which is the sum of both
+    bounds where a press is not timed by a box."""
     if not duel.stops:
         return (press.zone,)
     if any(stop.zone == press.zone for stop in duel.stops):
         return duel.callers
     gap, error = _gap_s(duel.stops[0], press)
-    if abs(gap) <= tie_window_ms / 1000 + error:
+    window = tie_window_ms / 1000
+    if abs(gap) <= (max(window, error) if press.by or duel.stops[0].by else window + error):
         return ("A", "B")
     return duel.callers if gap > 0 else (press.zone,)
 

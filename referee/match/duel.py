@@ -53,7 +53,8 @@ class StopPress:
 
     ``at_s`` is host time, good to ``error_s``; ``box_us`` the box's own, None without one; ``elapsed_s`` the time
     since the go. ``callers`` are the zones whose Stop counts once this press is in; a press that does not count
-    has none and says ``why``: too_early or late.
+    has none and says ``why``: too_early or late. ``by`` is "key" for one by key, "page" for one by a page's button,
+    empty for the box's.
     """
 
     zone: str
@@ -63,6 +64,7 @@ class StopPress:
     elapsed_s: float = 0.0
     callers: tuple[str, ...] = ()
     why: str = ""
+    by: str = ""
 
     @property
     def counts(self) -> bool:
@@ -72,6 +74,7 @@ class StopPress:
     def to_json(self) -> dict[str, Any]:
         """The event's data: with ``callers`` when it counts, else with ``why``."""
         row: dict[str, Any] = {name: getattr(self, name) for name in ("zone", "at_s", "error_s", "box_us", "elapsed_s")}
+        row |= {"by": self.by} if self.by else {}
         return row | ({"callers": list(self.callers)} if self.counts else {"why": self.why})
 
 

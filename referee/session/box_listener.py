@@ -29,7 +29,7 @@ ALARMS = ("stuck", "held_at_go", "reset", "events_lost", "foreign")
 """Notices that are an alarm of their own."""
 
 KEY_ERROR_S = 0.05
-"""Bound of the error of a Stop given on the dashboard: key, network, page."""
+"""Bound of the error of a Stop given by a button of the dashboard: finger, network, page."""
 
 NEXT_STEP: dict[str, type[MatchCommand]] = {
     "idle": DrawCard,
@@ -136,10 +136,11 @@ class BoxListener(JobQueue[BoxNotice]):
             self._match.alarm("box_silent", sentence("no_go"))
         return BoxNotice("go", begun_s + wait_s)
 
-    def press(self, zone: str, who: str = "") -> tuple[Event, ...]:
-        """A Stop given on the dashboard, now."""
-        at_s = self._match.clock.now_s() + self._match.shift_s
-        return self._match.command(PressStop(zone, at_s, KEY_ERROR_S), who)
+    def press(self, zone: str, who: str = "", key: tuple[float, float] | None = None) -> tuple[Event, ...]:
+        """A Stop given on the dashboard: by a button of it, now, or by a ``key`` at that host time with its bound."""
+        at_s, error_s = key or (self._match.clock.now_s(), KEY_ERROR_S)
+        stop = PressStop(zone, at_s + self._match.shift_s, error_s, by="key" if key else "page")
+        return self._match.command(stop, who)
 
     def rest(self, zone: str, resting: bool) -> tuple[Event, ...]:
         """Tongs behind their mark or not, by a key; nothing of it is recorded but a false start."""

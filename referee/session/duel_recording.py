@@ -138,7 +138,7 @@ class DuelRecording:
 
     def _press(self, press: StopPress) -> None:
         """Mark a press that counted as ``stop``, any other as ``press`` with why it did not count."""
-        told = {} if press.counts else {"why": press.why}
+        told = ({} if press.counts else {"why": press.why}) | ({"by": press.by} if press.by else {})
         self.recorder.mark(
             "stop" if press.counts else "press",
             press.at_s - self._session.shift_s,

@@ -154,9 +154,9 @@ class Session:
         """Sound the go. Its time is the box's when the box answers, else the host's."""
         return self.buttons.go(who)
 
-    def press(self, zone: str, who: str = "") -> tuple[Event, ...]:
-        """A Stop given on the dashboard, now."""
-        return self.buttons.press(zone, who)
+    def press(self, zone: str, who: str = "", key: tuple[float, float] | None = None) -> tuple[Event, ...]:
+        """A Stop given on the dashboard: by a button of it, now, or by a ``key`` at that host time with its bound."""
+        return self.buttons.press(zone, who, key)
 
     def rest(self, zone: str, resting: bool) -> tuple[Event, ...]:
         """Tongs behind their mark or not, by a key of the dashboard. Raises IllegalCommand where pads feel them."""

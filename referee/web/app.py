@@ -8,7 +8,7 @@ from referee.session.device_choice import DeviceChoices
 from referee.session.session import Session
 from referee.web import api, live
 from referee.web.base_app import base_app
-from referee.web.pages import attempts, board, cards, console, evening, login, practice, replay, results, setup
+from referee.web.pages import attempts, board, cards, console, evening, keys, login, practice, replay, results, setup
 from referee.web.pages.evening import EveningStore
 from referee.web.streaming import media
 
@@ -33,6 +33,7 @@ def create_app(
     app = base_app(session, pin, host, secret_key=secret_key, tls=tls)
     app.extensions["referee.choices"] = choices
     app.extensions["referee.evening"] = app.jinja_env.globals["evening"] = EveningStore(Path(session.data_dir))
-    for part in (login, live, media, replay, board, console, evening, practice, results, setup, api, cards, attempts):
+    pages = (board, console, evening, keys, practice, results, setup, cards, attempts)
+    for part in (login, live, media, replay, api, *pages):
         app.register_blueprint(part.blueprint(session))
     return app

@@ -52,8 +52,8 @@ def phone_app(camera: PhoneCamera, data_dir: Path) -> flask.Flask:
     @app.post("/<secret>/clock")
     @public
     def clock() -> flask.Response:
-        host_s, bound_s = camera.tie_clock(flask.request.get_data())
-        return flask.jsonify(host_s=host_s, bound_s=bound_s)
+        host_s = camera.page_clock.trip(flask.request.get_data())
+        return flask.jsonify(host_s=host_s, bound_s=camera.frame_error_s)
 
     @app.post("/<secret>/records")
     @public

@@ -58,6 +58,7 @@ class DuelClock:
     running: bool = False
     go_s: float = 0.0
     elapsed_s: float | None = None
+    by_key: bool = False
 
 
 def seats(match: Match) -> tuple[SeatView, ...]:
@@ -77,6 +78,11 @@ def press_s(duel: Match, zone: str) -> float | None:
         return None
     stop = next((p for p in duel["presses"] if p["zone"] == zone and p.get("callers")), None)
     return stop and (stop["elapsed_s"] or stop["at_s"] - duel["go_at_s"])
+
+
+def by_key(duel: Match) -> bool:
+    """Whether a Stop that counts was given by a key, and not timed by a box."""
+    return any(p.get("callers") and p.get("by") == "key" for p in duel["presses"])
 
 
 @dataclass(frozen=True)
@@ -118,7 +124,7 @@ def clock(match: Match) -> DuelClock:
     if duel["phase"] == "building" and duel["go_at_s"] is not None:
         return DuelClock(True, duel["go_at_s"])
     times = [t for zone in duel["callers"] if (t := press_s(duel, zone)) is not None]
-    return DuelClock(elapsed_s=min(times)) if times else DuelClock()
+    return DuelClock(elapsed_s=min(times), by_key=by_key(duel)) if times else DuelClock()
 
 
 def rounds(match: Match) -> tuple[RoundRow, ...]:

@@ -85,7 +85,7 @@ def test_what_humans_decide_without_a_camera_is_marked_until_it_judges_again(tab
     assert not t.state.duel.by_hand and t.state.past[0].by_hand
     (row,) = (row for row in t.state.standings if row.player == first.award)
     assert (row.score, row.by_hand) == (first.points + t.state.duel.points, first.points)
-    assert [line.split(",")[-2] for line in csv_of(t.state.history).splitlines()] == ["by_hand", "yes", ""]
+    assert [line.split(",")[-3] for line in csv_of(t.state.history).splitlines()] == ["by_hand", "yes", ""]
     assert t.replayed() == t.state
 
 

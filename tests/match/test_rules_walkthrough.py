@@ -304,6 +304,24 @@ def test_presses_that_clocks_cannot_tell_apart_are_a_dead_heat(table):
     assert t.state.duel.callers == ("A", "B")
 
 
+@pytest.mark.parametrize(
+    ("gap_s", "box_us", "callers"),
+    [
+        (0.064, None, ("A", "B")),
+        (0.066, None, ("A",)),  # 5 ms of box time are not added
+        (-0.064, None, ("A", "B")),
+        (-0.066, None, ("B",)),  # it came later, and was earlier
+        (0.064, 10_064_000, ("A", "B")),  # one by key, one by the box
+        (0.066, 10_066_000, ("A",)),
+    ],
+)
+def test_presses_by_key_tie_within_the_sum_of_their_bounds(table, gap_s, box_us, callers):
+    t = table()
+    t.stop("A", 110.0, error_s=0.035, by="key")
+    t.do(PressStop("B", 110.0 + gap_s, 0.03, box_us, by="" if box_us else "key"))
+    assert t.state.duel.callers == callers
+
+
 def test_a_foul_is_recorded_and_the_human_referee_decides(table):
     t = table()
     t.build()

@@ -177,8 +177,8 @@ class FakeSession:
     def go(self, who: str = ""):
         return self.command(Go(self.clock.now_s()))
 
-    def press(self, zone: str, who: str = ""):
-        return self.command(PressStop(zone, self.clock.now_s(), 0.001))
+    def press(self, zone: str, who: str = "", key=None):
+        return self.command(PressStop(zone, *(key or (self.clock.now_s(), 0.001)), by="key" if key else "page"))
 
     def rest(self, zone: str, resting: bool):
         self.box.rest("AB".index(zone), resting)

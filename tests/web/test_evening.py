@@ -404,7 +404,11 @@ def test_the_results_have_every_duel_with_its_time(app, session):
     page, table = client.get("/results").text, client.get("/results.csv")
     assert page.count(" s</td>") == 6 and "★ Ben wins!" in page
     lines = table.text.splitlines()
-    assert lines[0].endswith(",seconds") and len(lines) == 7 and "attachment" in table.headers["Content-Disposition"]
+    assert (
+        lines[0].endswith(",seconds,stop_by")
+        and len(lines) == 7
+        and "attachment" in table.headers["Content-Disposition"]
+    )
 
 
 def test_the_results_promise_the_seed_by_its_hash_and_tell_it_when_all_is_over(app, session):

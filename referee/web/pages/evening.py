@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StrictBool, V
 
 from cards.errors import first_fault
 from referee.errors import IllegalCommand
-from referee.fields import refuse_invisible
+from referee.fields import Zone, refuse_invisible
 from referee.files import write_whole
 from referee.match.commands import Go
 from referee.session.session import Session
@@ -23,7 +23,7 @@ EVENING_FILE = "evening.json"
 class Evening(BaseModel):
     """``swapped``: mat B is on the left where the board hangs. ``volume`` in per cent; ``speech``: names are spoken.
     ``countdown``: seconds from 'Go' on the console to the go, 0 for none. ``pause``: what the board says instead of a
-    duel ('' for none), ``back`` when it goes on."""
+    duel ('' for none), ``back`` when it goes on. ``keys``: zone -> the key that is its player's Stop."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     swapped: StrictBool = False
@@ -34,6 +34,7 @@ class Evening(BaseModel):
     paused: StrictBool = False
     pause: Annotated[str, Field(max_length=120), AfterValidator(refuse_invisible)] = ""
     back: str = Field("", pattern=r"^(\d\d:\d\d)?$")
+    keys: dict[Zone, Annotated[str, Field(max_length=40), AfterValidator(refuse_invisible)]] = Field({})
 
 
 class EveningStore:

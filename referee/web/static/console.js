@@ -311,7 +311,10 @@
     if (chip) { e.preventDefault(); chip.click(); return; }
     if (chosen && e.key === "Escape") { unchoose(); return; }
     const button = [...document.querySelectorAll("[data-hotkey]")].find((b) => b.dataset.hotkey.split("|").includes(key) && !b.disabled);
-    if (button) { e.preventDefault(); button.focus(); button.click(); }
+    if (button?.dataset.do === "PressStop") {
+      e.preventDefault();
+      window.stopByKey(JSON.parse(button.dataset.body).zone, e.timeStamp).then((fault) => { if (fault) say(fault, true); });
+    } else if (button) { e.preventDefault(); button.focus(); button.click(); }
     else if (EVERYWHERE[key]) { e.preventDefault(); open(EVERYWHERE[key], {}); }
   });
 })();
