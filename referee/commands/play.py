@@ -210,6 +210,7 @@ def at_table(
         if asked.match_id and asked.match_id != session.state.match_id:
             session.take_up(asked.match_id)
             click.echo(f"taken up: match {asked.match_id}, phase {session.state.phase}")
+        stack.enter_context(serving.events_sent(session, asked))
         session.start()
         choices = stack.enter_context(closing(DeviceChoices(session, asked.box_port, clock, open_source)))
         choices.changed = lambda camera: click.echo(f"camera {camera} is used now, and the next time")
@@ -283,6 +284,7 @@ def demo(asked: DemoOptions) -> None:
         session.listen(lines)
         stack.enter_context(serving.dashboard(session, asked))
         table.set_up(use.observer)
+        stack.enter_context(serving.events_sent(session, asked))
         session.start()
         if session.state.phase == "new":
             session.create_match(names or simulated_players("4"), asked.mode, asked.seed)

@@ -2,6 +2,7 @@
 
 import errno
 import gc
+import os
 import secrets
 import signal
 import socket
@@ -9,9 +10,10 @@ import ssl
 import threading
 import webbrowser
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TextIO
 from urllib.parse import quote, urlsplit
 
 import click
@@ -25,6 +27,7 @@ from referee.journal.recovery import open_server, open_sound
 from referee.journal.spool import SpooledJournal
 from referee.match.commands import MODES
 from referee.session.device_choice import DeviceChoices
+from referee.session.event_senders import EventSender, sender_to
 from referee.session.session import Equipment, Session
 from referee.web.app import create_app
 from referee.web.base_app import knows_pin
@@ -54,6 +57,12 @@ class DashboardOptions(BrowsedOptions):
     )
     mode: str = option(type=click.Choice(tuple(MODES)), default="all", help="Which cards are played.")
     seed: int | None = option(type=int, help="Seed of the draws, and of everything simulated.")
+    notify: tuple[str, ...] = option(
+        multiple=True, metavar="URL", help="Send every public event there: https://… or mqtt://HOST/TOPIC; repeatable."
+    )
+    notify_secret: TextIO | None = option(
+        type=click.File(), help="File with the secret that signs them; default: what REFEREE_NOTIFY_SECRET holds."
+    )
 
 
 @contextmanager
@@ -112,6 +121,19 @@ def running_session(use: Equipment, players: Sequence[str] | None = None) -> Ite
         yield session
     finally:
         session.stop()
+
+
+@contextmanager
+def events_sent(session: Session, asked: DashboardOptions) -> Iterator[None]:
+    """Public events go to whoever is to be notified, while the context lasts. Raises BadTarget."""
+    secret = asked.notify_secret.read() if asked.notify_secret else os.environ.get("REFEREE_NOTIFY_SECRET", "")
+    with ExitStack() as stack:
+        for url in dict.fromkeys(asked.notify):
+            send = sender_to(url, secret.strip().encode())
+            sender = EventSender(session.feed, url, send, Path(session.data_dir), session.alarm)
+            sender.start()
+            stack.callback(sender.stop)
+        yield
 
 
 def start_server(app: Flask, asked: PageOptions, usual_port: int = USUAL_PORT) -> Server:

@@ -232,3 +232,7 @@ def _without_loss(name: str, error: RefereeError | OSError) -> str:
     said = getattr(error, "wording", None)
     fault = said.values.get("fault") if isinstance(said, Sentence) else None
     return sentence("journal_unreached", name=name, fault=fault) if fault else str(error).removesuffix(LOSS)
+
+
+Record = Journal | SpooledJournal
+"""Where a program keeps its events: in the store, or by a spool in a server's."""

@@ -12,8 +12,7 @@ from cards.deck import Deck
 from cards.pieces import PieceSet
 from referee.devices.ports import ButtonBox, Camera, Clock
 from referee.events import Event
-from referee.journal.journal import Journal
-from referee.journal.spool import SpooledJournal
+from referee.journal.spool import Record as Record
 from referee.match.commands import MatchCommand
 from referee.match.state import MatchState
 from referee.vision.live.gate import Gate
@@ -54,10 +53,6 @@ class AlarmBoard(Protocol):
 
     def alarm(self, code: str, text: str | None) -> None:
         """Raise or end an alarm."""
-
-
-Record = Journal | SpooledJournal
-"""Where a session keeps its events: in the store, or by a spool in a server's."""
 
 
 class PageSession(Protocol):

@@ -23,6 +23,7 @@ from referee.match.state import CARD_SHOWN_PHASES, MatchState
 from referee.recording import Recorder
 from referee.session.box_listener import BoxListener
 from referee.session.duel_recording import DuelRecording, Sign
+from referee.session.event_feed import EventFeed
 from referee.session.health_monitor import HealthMonitor
 from referee.session.live_judging import LiveJudging
 from referee.session.match_runner import Listener, MatchRequest, MatchRunner
@@ -82,6 +83,8 @@ class Session:
         self.judging = LiveJudging(self)
         self.match.listen(self._follow)
         self.match.listen(self.buttons.follow)
+        self.feed = EventFeed(use.journal, use.table, self.state.match_id)
+        self.match.listen(self.feed.follow)
         self.recording = DuelRecording(self, use.recorder, use.keep, use.sign) if use.recorder else None
         self.health = HealthMonitor(self, self.recording.tick if self.recording else lambda now_s: None)
 

@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field, WithJsonSchema
 from cards import kinds as kinds  # which are known once this is read
 from cards.card import Card
 from referee.events import Event
+from referee.journal.public_events import FIELDS
 from referee.match.duel import PHASES
 from referee.match.state import Standing
 
@@ -40,8 +41,8 @@ class SessionAnswer(BaseModel):
     simulated: bool
 
 
-class MatchAnswer(BaseModel):
-    """The card is null before the go; scores stay frozen under review."""
+class MatchNowAnswer(BaseModel):
+    """The card is null before the go; scores stay frozen under review. Seats, callers and rulings go by zone."""
 
     match_id: str
     phase: Phase
@@ -50,9 +51,17 @@ class MatchAnswer(BaseModel):
     round_index: int
     duel_index: int
     seats: dict[str, str]
+    callers: list[str]
+    rulings: dict[str, str]
+    award: Row
     scores: dict[str, int]
     under_review: bool
     winner: str | None
+
+
+class MatchAnswer(MatchNowAnswer):
+    """The whole match."""
+
     seed_hash: str = Field(description="SHA-256 of the seed's decimal digits; empty in records of older versions")
     seed: str | None = Field(description="What the cards were shuffled by, once the match is over")
     players: list[Row]
@@ -60,6 +69,19 @@ class MatchAnswer(BaseModel):
     standings: list[Standing]
     duel: Row
     history: list[Row]
+
+
+class EventAnswer(BaseModel):
+    """A public event, the data of one server-sent event: referee/journal/public_events.md tells what each kind says."""
+
+    version: Literal[1]
+    id: str
+    kind: Annotated[str, WithJsonSchema({"enum": [*FIELDS]})]
+    at: str = Field(description="When it happened, ISO 8601 in UTC")
+    simulated: bool
+    table: str
+    data: Row
+    match: MatchNowAnswer
 
 
 class StateAnswer(BaseModel):

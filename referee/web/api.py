@@ -10,6 +10,7 @@ from referee.session.session import Session
 from referee.web import answers as models
 from referee.web import security, views
 from referee.web.actions import ACTIONS, BadRequest, perform
+from referee.web.live import endless, streams, visitor
 from referee.web.openapi import answers, as_yaml
 from referee.web.pages.login import fault_text, json_object
 from referee.web.security import public
@@ -28,6 +29,7 @@ def blueprint(session: Session) -> flask.Blueprint:
     )
     _session_routes(api, session)
     _reading_routes(api, session)
+    _event_route(api, session)
     _command_routes(api, session)
     return api
 
@@ -128,6 +130,22 @@ def _reading_routes(api: flask.Blueprint, session: Session) -> None:
         if face is None:
             flask.abort(404, "no such card")
         return face.to_json()
+
+
+def _event_route(api: flask.Blueprint, session: Session) -> None:
+    heeded = {"Last-Event-ID": "The events after this one; without it those from now on"}
+
+    @api.get("/events")
+    @public
+    @answers(models.EventAnswer, {503: "Every place is taken"}, media="text/event-stream", headers=heeded)
+    def events() -> flask.Response:
+        """Every public event as it happens, as server-sent events."""
+        last = flask.request.headers.get("Last-Event-ID")
+        known = session.feed.events
+        place = (
+            len(known) if last is None else session.feed.place_after(last.encode("latin-1").decode("utf-8", "replace"))
+        )
+        return endless(streams().matches(known, place, visitor()), "text/event-stream")
 
 
 def _round_json(row: views.RoundRow) -> dict:

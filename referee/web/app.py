@@ -11,6 +11,7 @@ from referee.web.base_app import base_app
 from referee.web.pages import attempts, board, cards, console, evening, keys, login, practice, replay, results, setup
 from referee.web.pages.evening import EveningStore
 from referee.web.streaming import media
+from referee.web.streaming.streams import MATCHES
 
 
 def create_app(
@@ -33,6 +34,7 @@ def create_app(
     app = base_app(session, pin, host, secret_key=secret_key, tls=tls)
     app.extensions["referee.choices"] = choices
     app.extensions["referee.evening"] = app.jinja_env.globals["evening"] = EveningStore(Path(session.data_dir))
+    session.listen(lambda *_: app.extensions["referee.streams"].tell(MATCHES))
     pages = (board, console, evening, keys, practice, results, setup, cards, attempts)
     for part in (login, live, media, replay, api, *pages):
         app.register_blueprint(part.blueprint(session))

@@ -31,7 +31,7 @@ def blueprint(session: Session) -> flask.Blueprint:
     def film(name: str) -> flask.Response:
         _may_see(name)
         kind = "multipart/x-mixed-replace; boundary=frame"
-        return _stream(_streams().pictures(name, _visitor()), kind)
+        return endless(streams().pictures(name, visitor()), kind)
 
     @pages.get("/live/<name>.jpg")
     @public
@@ -53,12 +53,12 @@ def add_feeds(pages: flask.Blueprint, asked: Callable[[], tuple[str, Callable[[]
     @public
     def events() -> flask.Response:
         name, render = asked()
-        return _stream(_streams().events(name, render, _visitor()), "text/event-stream")
+        return endless(streams().events(name, render, visitor()), "text/event-stream")
 
     @pages.get("/snapshot")
     @public
     def snapshot() -> Response:
-        now = _streams().snapshot(*asked())
+        now = streams().snapshot(*asked())
         answer = flask.jsonify(parts=now.parts, serial=now.tag)
         answer.set_etag(now.tag)
         answer.headers["X-Session-Now"] = f"{now.now_s:.3f}"
@@ -75,11 +75,13 @@ def _asked(session: Session) -> tuple[str, Callable[[], Parts]]:
     return f"{page}.{lang}", lambda: PAGES[page].render(session, environment, lang)
 
 
-def _visitor() -> Visitor:
+def visitor() -> Visitor:
+    """Who asks."""
     return Visitor(security.visitor_of(flask.request.remote_addr or ""), security.is_referee())
 
 
-def _streams() -> Streams:
+def streams() -> Streams:
+    """The running app's."""
     running: Streams = flask.current_app.extensions["referee.streams"]
     return running
 
@@ -91,7 +93,7 @@ def _may_see(name: str) -> None:
         flask.abort(401, "log in with the referee's PIN")
 
 
-def _stream(stream: Stream | None, kind: str) -> flask.Response:
+def endless(stream: Stream | None, kind: str) -> flask.Response:
     """The answer that hands the stream to the server (``referee.web.server``), which feeds it from then on."""
     if stream is None:
         flask.abort(flask.Response("every place is taken: ask for /snapshot", 503, {"Retry-After": "5"}))

@@ -40,24 +40,28 @@ COMMON = NOT_REFEREE | FOREIGN | BAD_BODY
 
 @dataclass(frozen=True)
 class Answers:
-    """What a route answers, None for this description itself; why it may refuse, by status; the body it takes, or one
-    for each name in its path."""
+    """What a route answers, None for this description itself, and as what; why it may refuse, by status; the body it
+    takes, or one for each name in its path; the headers that it heeds, with what they say."""
 
     model: type[BaseModel] | None
     refusals: Mapping[int, str]
     bodies: Mapping[str, type[BaseModel]]
+    media: str
+    headers: Mapping[str, str]
 
 
 def answers(
     model: type[BaseModel] | None,
     refusals: Mapping[int, str] | None = None,
     bodies: Mapping[str, type[BaseModel]] | type[BaseModel] | None = None,
+    media: str = "application/json",
+    headers: Mapping[str, str] | None = None,
 ) -> Callable[[View], View]:
     """Describe a route: see ``Answers``. What every route refuses alike need not be said."""
 
     def described(view: View) -> View:
         named = {"": bodies} if isinstance(bodies, type) else bodies or {}
-        view.answers = Answers(model, refusals or {}, named)  # type: ignore[attr-defined]
+        view.answers = Answers(model, refusals or {}, named, media, headers or {})  # type: ignore[attr-defined]
         return view
 
     return described
@@ -114,6 +118,10 @@ class Operation:
         summary = " ".join(about.split()).partition(". ")[0].removesuffix(".")
         blank = {"in": "path", "required": True, "schema": {"type": "string", "minLength": 1}}
         parameters = [{"name": name, **blank} for name in re.findall(r"{(\w+)}", self.path)]
+        parameters += [
+            {"name": name, "in": "header", "description": said, "schema": {"type": "string"}}
+            for name, said in declared.headers.items()
+        ]
         row |= {"summary": summary, "parameters": parameters}
         refusals: dict[int, str] = {}
         if not getattr(self.view, "is_public", False):
@@ -122,7 +130,7 @@ class Operation:
             refusals = refusals | FOREIGN
         if self.body:
             row["requestBody"], refusals = {"required": True, "content": _json(self.body)}, refusals | BAD_BODY
-        done = {"application/yaml": {"schema": {}}} if declared.model is None else _json(declared.model)
+        done = {"application/yaml": {"schema": {}}} if declared.model is None else _json(declared.model, declared.media)
         row["responses"] = {"200": {"description": "Done", "content": done}}
         for status, text in sorted((refusals | dict(declared.refusals)).items()):
             refusal = (
@@ -143,8 +151,8 @@ def operations(app: flask.Flask) -> Iterator[Operation]:
                 yield Operation(path, method, view, name)
 
 
-def _json(model: type[BaseModel]) -> dict[str, Any]:
-    return {"application/json": {"schema": {"$ref": REFERENCE.format(model=model.__name__)}}}
+def _json(model: type[BaseModel], media: str = "application/json") -> dict[str, Any]:
+    return {media: {"schema": {"$ref": REFERENCE.format(model=model.__name__)}}}
 
 
 def _refused(text: str) -> dict[str, Any]:

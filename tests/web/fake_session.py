@@ -33,6 +33,7 @@ from referee.match.evolve import evolve
 from referee.match.house_rules import DEFAULT_RULES
 from referee.match.state import MatchState
 from referee.match.verdict import zone_verdict
+from referee.session.event_feed import EventFeed
 from referee.session.rig_setup import RigSetup
 
 
@@ -137,14 +138,22 @@ class FakeSession:
         self.changed = threading.Condition()
         self.version = 0
         self.events: list = []
+        self.feed = EventFeed(self, "", "")
+        self.listeners = [self.feed.follow]
+        self.listen = self.listeners.append
 
     def command(self, command, who: str = ""):
         events = decide(self.state, command, self.clock.utc().isoformat())
         for event in events:
             self.state = evolve(self.state, event)
         self.events += events
+        for listener in self.listeners:
+            listener(self.state, events)
         self.touch()
         return events
+
+    def matches(self, table: str | None = None) -> list[str]:
+        return []  # no record: what happened before is unknown
 
     def touch(self) -> None:
         with self.changed:

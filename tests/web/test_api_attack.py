@@ -43,6 +43,7 @@ def _started() -> FakeSession:
 
 
 SCHEMA = schemathesis.openapi.from_wsgi("/api/openapi.yaml", Doors(_started()))
+SCHEMA = SCHEMA.exclude(path="/api/events")  # it has no end: test_streams
 
 
 CHECKS = [

@@ -100,6 +100,7 @@ def test_the_limits_of_a_field_are_described(name, field, limits):
         ("delete", "/api/session", "200 403", False),
         ("get", "/api/snapshot", "200 401", True),
         ("get", "/api/cards/{card_id}", "200 404", False),
+        ("get", "/api/events", "200 503", False),
         ("post", "/api/commands/Undo", "200 400 401 403 409 413 415 422", True),
     ],
 )
@@ -108,6 +109,14 @@ def test_an_operation_says_who_may_call_it_and_why_it_may_refuse(method, path, s
     assert list(row["responses"]) == statuses.split()
     assert ("security" in row) == closed
     assert row["summary"] and not row["summary"].endswith(".")
+
+
+def test_the_stream_of_public_events_is_described():
+    row = DOCUMENT["paths"]["/api/events"]["get"]
+    assert [(p["name"], p["in"]) for p in row["parameters"]] == [("Last-Event-ID", "header")]
+    schema = row["responses"]["200"]["content"]["text/event-stream"]["schema"]
+    assert schema == {"$ref": "#/components/schemas/EventAnswer"}
+    assert "verdict" in DOCUMENT["components"]["schemas"]["EventAnswer"]["properties"]["kind"]["enum"]
 
 
 def test_the_description_is_served(app):

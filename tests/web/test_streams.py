@@ -14,6 +14,7 @@ import pytest
 from fake_session import FakeSession
 
 from referee.match.commands import DrawCard, Go, Ready
+from referee.web.answers import EventAnswer
 from referee.web.app import create_app
 from referee.web.connections import ConnectionLimits, Connections
 from referee.web.server import Server
@@ -84,6 +85,35 @@ def test_the_hidden_card_is_in_nothing_that_the_public_gets_before_the_go(server
     assert not any(card in text for text in read)
     session.command(Go(session.clock.now_s()))
     assert card in urllib.request.urlopen(server.url).read().decode()
+
+
+def told(answer, count: int) -> list[dict]:
+    """The next ``count`` public events of an open stream; each message's id is its event's."""
+    found, name = [], ""
+    while len(found) < count:
+        line = answer.readline().decode().strip()
+        name = line[4:] if line.startswith("id: ") else name
+        if line.startswith("data: ") and "kind" in (row := json.loads(line[6:])):
+            found.append(row)
+            assert row["id"] == name
+    return found
+
+
+def test_public_events_are_pulled_as_they_come_and_from_where_one_was(server, session):
+    session.create_match(["Ann", "Ben"])
+    address = f"{server.url}api/events"
+    with urllib.request.urlopen(address, timeout=60) as answer:
+        assert answer.headers["Content-Type"].startswith("text/event-stream")
+        session.command(DrawCard())
+        session.command(Ready())
+        first, second = told(answer, 2)
+        assert (first["kind"], second["kind"], first["match"]["card_id"]) == ("card_drawn", "ready", None)
+    EventAnswer.model_validate(first)
+    session.go()
+    for last, kinds in ((first["id"], ["ready", "go"]), ("unknown/9", ["match_created", "card_drawn", "ready", "go"])):
+        again = urllib.request.Request(address, headers={"Last-Event-ID": last})
+        with urllib.request.urlopen(again, timeout=60) as answer:
+            assert [row["kind"] for row in told(answer, len(kinds))] == kinds
 
 
 def test_german_and_english_viewers_watch_two_feeds(server, session):

@@ -16,9 +16,11 @@ import secrets
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
+from referee.journal.public_events import PublicEvent
 from referee.session.ports import PageSession
 
 
@@ -48,7 +50,11 @@ PICTURE_EVERY_S = 0.1
 ASKED_S = 5.0
 """A feed whose snapshot was asked for so lately is kept up to date."""
 
+MATCHES = "matches"
+"""The name of the feed of public events, beside those of pages."""
+
 Parts = dict[str, str]
+News = tuple[bytes | None, int]
 
 
 @dataclass
@@ -115,14 +121,17 @@ class _Stream:
 
 
 class EventStream(_Stream):
-    """The events of one viewer's page. ``topic`` names the feed whose news it waits for."""
+    """Server-sent events to one listener; ``topic`` names what he waits for. ``news`` gives what came behind a place,
+    None for nothing, and the place behind that."""
 
     wait_s = HEARTBEAT_S
 
-    def __init__(self, streams: Streams, topic: str, feed: Feed, leave: Callable[[], None]) -> None:
+    def __init__(
+        self, streams: Streams, topic: str, news: Callable[[int], News], place: int, leave: Callable[[], None]
+    ) -> None:
         super().__init__(streams, leave)
-        self.topic, self._feed = topic, feed
-        self._seen, self._run_number = 0, streams.run_number
+        self.topic, self._news = topic, news
+        self._place, self._run_number = place, streams.run_number
 
     @property
     def ended(self) -> bool:
@@ -134,8 +143,8 @@ class EventStream(_Stream):
         return b"retry: 1000\n\n"
 
     def take(self) -> bytes | None:
-        """What has changed since the last call, None for nothing."""
-        message, self._seen = self._streams.news(self._feed, self._seen)
+        """What has come since the last call, None for nothing."""
+        message, self._place = self._news(self._place)
         return message
 
     def beat(self) -> bytes:
@@ -203,7 +212,7 @@ class Streams:
             self.closed = True
             self._changed.notify_all()
             thread = self._thread
-        self._tell(None)
+        self.tell(None)
         if thread:
             thread.join(timeout=5)
 
@@ -215,10 +224,21 @@ class Streams:
         """The session's time, from which the viewers' clocks run."""
         return self._session.clock.now_s() + self._session.shift_s
 
-    def news(self, feed: Feed, since: int) -> tuple[bytes | None, int]:
+    def news(self, feed: Feed, since: int) -> News:
         """The message with all that changed after serial ``since`` or None, and the serial now."""
         with self._changed:
             return (feed.message(since, self.now_s()) if feed.serial > since else None), feed.serial
+
+    def matches(self, events: Sequence[PublicEvent], place: int, visitor: Visitor) -> EventStream | None:
+        """The public events of matches from that place on, or None when this visitor finds no place."""
+
+        def news(place: int) -> News:
+            more = events[place:]
+            rows = (b"id: %b\ndata: %b\n\n" % (event.id.encode(), event.body) for event in more)
+            return b"".join(rows) or None, place + len(more)
+
+        leave = partial(self._leave, "events", visitor)
+        return EventStream(self, MATCHES, news, place, leave) if self._enter("events", visitor) else None
 
     def events(self, name: str, render: Callable[[], Parts], visitor: Visitor) -> EventStream | None:
         """The events of the feed ``name``, or None when this visitor finds no place."""
@@ -229,7 +249,7 @@ class Streams:
         except BaseException:
             self._leave("events", visitor)
             raise
-        return EventStream(self, name, feed, lambda: self._leave("events", visitor, feed))
+        return EventStream(self, name, partial(self.news, feed), 0, partial(self._leave, "events", visitor, feed))
 
     def pictures(self, name: str, visitor: Visitor) -> PictureStream | None:
         """The film of the session's picture ``name``, or None when this visitor finds no place."""
@@ -297,16 +317,17 @@ class Streams:
             with self._changed:
                 self._thread = None
                 self.run_number += 1
-            self._tell(None)
+            self.tell(None)
 
     def _refresh(self, name: str, feed: Feed) -> None:
         parts = feed.render()
         with self._changed:
             news = feed.take(parts)
         if news:
-            self._tell(name)
+            self.tell(name)
 
-    def _tell(self, name: str | None) -> None:
+    def tell(self, name: str | None) -> None:
+        """The feed of that name has news, None for all."""
         for callback in self._listeners:
             callback(name)
 
