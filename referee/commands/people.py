@@ -14,8 +14,7 @@ from referee.match.duel import stop_time
 from referee.match.schedule import comparable_name
 from referee.recording.index import Index
 from referee.recording.retention import remove_on_request
-from referee.tournament.people import careers
-from referee.tournament.ratings import ratings
+from referee.tournament.people import careers, ratings
 
 
 @click.group()

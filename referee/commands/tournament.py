@@ -19,8 +19,8 @@ from referee.session.seeds import new_seed
 from referee.tournament import commands
 from referee.tournament.commands import TournamentCommand
 from referee.tournament.evolve import fold
+from referee.tournament.people import ratings
 from referee.tournament.plan import remaining_s, time_plan
-from referee.tournament.ratings import ratings
 from referee.tournament.standings import RULES, standings
 from referee.tournament.state import FORMATS, Fixture, Tournament, TournamentOptions
 from referee.web.hall.app import create_hall_app

@@ -1,4 +1,4 @@
-"""People over evenings: one record each, its names and what became of it; and their careers. Pure.
+"""People over evenings: one record each, its names and what became of it; their careers and ratings. Pure.
 
 A record's life is told by events, apart from the matches': a person's events can be deleted, a match's cannot. Matches
 know people by the name that they played under: every name that a person has had leads to that person, and no name
@@ -11,6 +11,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import reduce
 from typing import Any
+
+from openskill.models import PlackettLuce
 
 from cards.sentences import sentence
 from referee.core import refuse_if
@@ -189,3 +191,43 @@ def _with(career: Career, meeting: Meeting) -> Career:
     now = {card: (seconds, meeting.match_id) for card, seconds in meeting.seat.best.items()}
     faster = {card: best for card, best in now.items() if card not in career.best or best[0] < career.best[card][0]}
     return Career((meeting, *career.meetings), {**career.best, **faster})
+
+
+CONFIDENCE_SD = 2.0
+"""Standard deviations on either side that hold 95 % of a normal distribution."""
+
+
+@dataclass(frozen=True)
+class Rating:
+    """``value`` is within ``margin`` with 95 %, if the model holds; ``matches`` it rests on."""
+
+    value: float
+    margin: float
+    matches: int = 0
+
+    @property
+    def careful(self) -> float:
+        """What the player is worth at least, with 97.5 %: what first pairings go by."""
+        return self.value - self.margin
+
+
+def ratings(register: Register, matches: Iterable[FinishedMatch]) -> dict[str, Rating]:
+    """Id -> rating of everybody in the register. Matches count in the order of their ends; who left before the end
+    of one, or has no record, is not in it.
+
+    The model is Plackett-Luce in the approximation of R. C. Weng and C.-J. Lin, "A Bayesian approximation method for
+    online ranking", JMLR 12 (2011) 267-300, from the package openskill: it takes matches of any number of players,
+    which printed round-robins are, and ties. A rating is a mean and a standard deviation; who has not played has 25
+    and 25/3.
+    """
+    model = PlackettLuce()
+    rated = {person_id: model.rating() for person_id in register.people}
+    counted = dict.fromkeys(rated, 0)
+    for match in sorted(matches, key=lambda m: m.at):
+        rows = [(p.id, seat.place) for seat in match.seats if (p := register.named(seat.name)) and seat.place]
+        if len({person for person, _ in rows}) < 2 or len({person for person, _ in rows}) != len(rows):
+            continue
+        after = model.rate([[rated[p]] for p, _ in rows], ranks=[float(place) for _, place in rows])
+        for (person, _), team in zip(rows, after, strict=True):
+            rated[person], counted[person] = team[0], counted[person] + 1
+    return {p: Rating(r.mu, CONFIDENCE_SD * r.sigma, counted[p]) for p, r in rated.items()}

@@ -25,7 +25,7 @@ import numpy as np
 from calibration.camera import CameraModel
 from referee.devices.ports import Frame, SystemClock
 from referee.recording import Attempt, Budget, Recorder, load_attempt
-from referee.recording.backlog import NEAR_STOP_S
+from referee.recording.recorder import NEAR_STOP_S
 from referee.recording.video import read_video
 from referee.review.film import observer_of
 from referee.vision.live.gate import Gate

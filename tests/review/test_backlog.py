@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from referee.devices.ports import Frame
-from referee.recording.backlog import Backlog, GivenUp
+from referee.recording.recorder import Backlog, GivenUp
 
 FPS, PIXELS = 30, np.zeros((2, 2, 3), np.uint8)
 

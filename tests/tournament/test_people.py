@@ -21,8 +21,7 @@ from referee.devices.ports import SystemClock
 from referee.errors import IllegalCommand, JournalUnwritable
 from referee.journal.side_tables import PeopleStore, Presence, TableHeartbeat
 from referee.session.people import PICTURE_PX, People
-from referee.tournament.people import Register, careers
-from referee.tournament.ratings import ratings
+from referee.tournament.people import Register, careers, ratings
 from referee.tournament.results import FinishedMatch, PlayerResult, finished_match
 
 

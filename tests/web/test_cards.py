@@ -16,7 +16,7 @@ from cards.kinds.layout import LayoutCard
 from cards.pieces import load_piece_set
 from referee.match.house_rules import DEFAULT_RULES
 from referee.web.app import create_app
-from referee.web.pages.pieces_form import KINDS, form_rows, set_of_form
+from referee.web.pages.cards import KINDS, form_rows, set_of_form
 from referee.web.server import Server
 
 CUBE = {"shape": "cube", "color": "blue", "rotation": 0, "facing": "front", "x": 0, "z": 15}

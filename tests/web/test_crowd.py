@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from referee.web.connections import GuardedSocket
+from referee.web.server import GuardedSocket
 from referee.web.streaming import crowd as module
 from referee.web.streaming.crowd import Broadcaster
 

@@ -16,8 +16,7 @@ from fake_session import FakeSession
 from referee.match.commands import DrawCard, Go, Ready
 from referee.web.answers import EventAnswer
 from referee.web.app import create_app
-from referee.web.connections import ConnectionLimits, Connections
-from referee.web.server import Server
+from referee.web.server import ConnectionLimits, Connections, Server
 from referee.web.streaming import crowd
 from referee.web.streaming.streams import PLACES, EventStream, Feed, Places, Streams, Visitor
 

@@ -9,8 +9,7 @@ from cards.sentences import say
 from referee.errors import RefereeError
 from referee.session.director import Director
 from referee.session.people import People
-from referee.tournament.people import careers
-from referee.tournament.ratings import ratings
+from referee.tournament.people import careers, ratings
 
 Listed = Callable[[str], ResponseReturnValue]
 Page = Callable[[str, str], ResponseReturnValue]
