@@ -96,7 +96,7 @@ def show(asked: ShowOptions) -> None:
     Of an archive at an address the records are brought here, and of what is looked at the rest; notes go back.
     """
     from referee.commands.serving import interrupted, page_server, pin_for  # here: signing needs no dashboard
-    from referee.web.archive_app import create_archive_app
+    from referee.web.app import create_archive_app
 
     with ExitStack() as stack:
         over = stack.enter_context(interrupted())

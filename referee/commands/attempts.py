@@ -1,6 +1,7 @@
 """``referee rejudge``, ``keep``, ``import`` and ``timeline``: recorded attempts from the command line."""
 
 import json
+import shutil
 import tempfile
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from cards.sentences import sentence
 from referee.commands.named_files import DECK_HELP, DeckFile
 from referee.commands.options import argument, option, takes_options
 from referee.commands.progress import Bar
@@ -18,14 +20,14 @@ from referee.journal.journal import Journal
 from referee.match.foul import foul_sentence
 from referee.recording import Attempt, load_attempt
 from referee.recording.address import AttemptSource, attempt_sources, fetched_attempt, text_beside
-from referee.recording.folder import TORN
+from referee.recording.folder import CAMERA, DECK, EMPTY, META, PALETTE, PIECES, STOP, TORN, write_json
 from referee.recording.retention import LOG as RETENTION
 from referee.recording.retention import parse_removals
+from referee.recording.writer import truncation_record
 from referee.review.batch import Interrupted
 from referee.review.batch import rejudge as judge_all
 from referee.review.import_video import ImportOptions, broken_words, import_video
 from referee.review.options import EYE, RejudgeOptions
-from referee.review.regression_case import keep_case
 from referee.review.report import write_report
 from referee.review.signing import load_public
 from referee.review.timeline import pace, stored_timeline
@@ -41,7 +43,7 @@ UNVOUCHED, IMPORTED = 3, 4
 was said of it later; and where nothing ever sealed one, because it was imported."""
 
 FILE = click.Path(exists=True, dir_okay=False, resolve_path=True)
-DECK = DeckFile(exists=True, dir_okay=False, resolve_path=True)
+DECK_FILE = DeckFile(exists=True, dir_okay=False, resolve_path=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +51,7 @@ class Rejudging:
     """What ``rejudge`` may be asked for."""
 
     attempts: tuple[str, ...] = argument(nargs=-1, required=True)
-    deck: str | None = option(type=DECK, help="Judge against this deck's cards of the same ids.")
+    deck: str | None = option(type=DECK_FILE, help="Judge against this deck's cards of the same ids.")
     rules: str | None = option(type=FILE, help="Award by these house rules (house_rules.toml).")
     palette: str | None = option(type=FILE, help="See colours by this palette instead of the recorded one.")
     look: bool | None = option(
@@ -133,6 +135,45 @@ def _word(row: dict | None) -> str:
     return row["verdict"] if row else "not seen"
 
 
+TRUTH = "truth.json"
+
+
+def expected_rulings(attempt: Attempt, said: Mapping[str, str]) -> dict[str, str]:
+    """Zone -> the right ruling: what is ``said``, else a human's ruling, else the recorded verdict."""
+    right = {z: row["verdict"] for z, row in attempt.verdicts.items()}
+    reviewed = [r for r in attempt.reviews() if r.get("kind") == "ruling"]
+    for ruling in [*(attempt.meta.get("human") or ()), *reviewed]:
+        zone = ruling.get("zone") or attempt.caller
+        if zone and ruling.get("ruling") in ("match", "mismatch"):
+            right[zone] = ruling["ruling"]
+    return right | dict(said)
+
+
+def keep_case(attempt: Attempt, golden: Path, said: Mapping[str, str]) -> Path:
+    """Copy what judging needs, and the right rulings as ``truth.json``, under ``golden``; gives the folder.
+
+    The video stays behind, so it is small enough to commit. Raises BadAttempt when the case is there already or nothing
+    was ruled.
+    """
+    right, target = expected_rulings(attempt, said), golden / attempt.name
+    if not right:
+        raise BadAttempt(f"{attempt.folder}: no verdict to keep, say what is right with --expect")
+    if target.exists():
+        raise BadAttempt(f"{target}: is there already")
+    target.mkdir(parents=True)
+    judged = [n for row in attempt.meta.get("judged") or () for n in row["files"]] or [STOP]
+    for name in [*judged, CAMERA, PALETTE, PIECES, DECK, EMPTY]:
+        if (attempt.folder / name).exists():
+            shutil.copyfile(attempt.folder / name, target / name)
+    kept = ("card", "zones", "judged", "verdicts", "stop", "rules", "findings", "simulated", "versions")
+    write_json(
+        target / META,
+        {k: attempt.meta[k] for k in kept if k in attempt.meta} | truncation_record(sentence("cut_kept")),
+    )
+    write_json(target / TRUTH, {"card": attempt.meta["card"], "expected": right})
+    return target
+
+
 @click.command()
 @click.argument("attempt", type=click.Path(path_type=Path))
 @click.argument("golden", type=click.Path(path_type=Path))
@@ -186,7 +227,7 @@ class Importing:
     )
     zone: str | None = option(help="Zone whose player called Stop.")
     players: tuple[str, ...] = option("--player", multiple=True, metavar="ZONE=NAME")
-    deck: str | None = option(type=DECK, help=DECK_HELP)
+    deck: str | None = option(type=DECK_FILE, help=DECK_HELP)
     pieces: str | None = option(type=FILE)
     camera: str | None = option(type=FILE)
     palette: str | None = option(type=FILE)

@@ -39,8 +39,7 @@ from referee.vision.city.overlay import overlay
 from referee.vision.city.sight import CityEye, CitySight
 from referee.vision.image.files import read_picture, write_picture
 from referee.web.games.app import create_game_app
-from referee.web.i18n.games import command_sentence
-from referee.web.i18n.texts import translate
+from referee.web.i18n.texts import command_sentence, translate
 
 LANG = "en"
 

@@ -19,7 +19,7 @@ from referee.journal.seeds import check_seed
 from referee.match.evolve import fold
 from referee.match.house_rules import load_rules, rules_toml
 from referee.match.schedule import player_letter, schedule_text
-from referee.web.i18n.games import command_sentence, line_words
+from referee.web.i18n.texts import command_sentence, line_words
 
 JOURNAL = click.option(
     "--journal",

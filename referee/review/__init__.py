@@ -2,6 +2,6 @@
 
 ``timeline`` tells what happened (``tracks`` follows each field, ``placements`` finds the pieces, ``fall`` the first
 motion after the press); ``rejudge`` judges one attempt again, ``batch`` an archive (on all cores;
-interrupted, it goes on), ``report`` says what would change, ``regression_case`` keeps a disputed call as a test.
+interrupted, it goes on), ``report`` says what would change.
 Nothing recorded is altered by any of them.
 """

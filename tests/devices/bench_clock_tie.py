@@ -19,8 +19,7 @@ from dataclasses import dataclass, field
 from unittest.mock import patch
 
 from referee.devices import ports
-from referee.devices.box_conversation import BURST, BURST_EVERY_S, CLOCK_EVERY_S
-from referee.devices.box_notices import BoxFacts, notice_of
+from referee.devices.box_conversation import BURST, BURST_EVERY_S, CLOCK_EVERY_S, BoxFacts, notice_of
 from referee.devices.box_protocol import Message
 from referee.devices.clock_sync import ClockTie
 

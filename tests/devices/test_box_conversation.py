@@ -2,8 +2,7 @@
 
 import pytest
 
-from referee.devices.box_conversation import RESEND_S, SILENT_S, TRIES, BoxTalk
-from referee.devices.box_notices import NOISY_S
+from referee.devices.box_conversation import NOISY_S, RESEND_S, SILENT_S, TRIES, BoxTalk
 from referee.devices.box_protocol import Message
 
 ZERO_S = 100.0  # host time at which this box was started

@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from referee.devices.box_notices import NOISY_S
+from referee.devices.box_conversation import NOISY_S
 
 from .counts import PAIRS, TRAINS
 from .timelines import BOOTED_US, Timeline

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from referee.devices.box_notices import NOISY_S
+from referee.devices.box_conversation import NOISY_S
 from referee.devices.box_protocol import NEXT_BUTTON, PADS, PLAYERS, Message, parse
 from referee.kernels.button_box import Firmware
 

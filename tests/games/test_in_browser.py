@@ -23,7 +23,7 @@ from referee.games.match import Correct, Match, decide, fold
 from referee.journal.journal import Journal
 from referee.simulator.city_camera import TURN_ENDING_COMMANDS
 from referee.web.games.app import form_of
-from referee.web.i18n.games import command_sentence
+from referee.web.i18n.texts import command_sentence
 
 REFEREE = [sys.executable, "-c", "from referee.cli import main; main()"]
 PLAYERS = ("Ann", "Ben", "Cem", "Dia")

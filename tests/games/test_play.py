@@ -20,8 +20,7 @@ from referee.games.match import UndoMove, fold
 from referee.journal.journal import Journal
 from referee.session.game_table import GameTable, game_matches
 from referee.simulator.city_camera import next_command
-from referee.web.i18n.games import command_sentence
-from referee.web.i18n.texts import LANGUAGES, catalogue
+from referee.web.i18n.texts import LANGUAGES, catalogue, command_sentence
 
 REFEREE = [sys.executable, "-c", "from referee.cli import main; main()"]
 

@@ -32,7 +32,7 @@ from referee.journal.chain import lines_of, parse_line
 from referee.journal.game_export import export_game
 from referee.web.base_app import SECRET_FILE, kept_secret
 from referee.web.games.app import create_game_app, seat_link
-from referee.web.i18n.games import command_sentence, line_words
+from referee.web.i18n.texts import command_sentence, line_words
 
 PILE = {"city_towers": "deck", "nine_sum_towers": "draw", "quarters_and_currencies": "money", "tower_bets": "out"}
 STEPS, SEEDS, LONG, PAGES_EVERY = 50, range(5), 60, 60

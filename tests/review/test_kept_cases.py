@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from referee.commands.attempts import TRUTH
 from referee.recording import load_attempt
-from referee.review.regression_case import TRUTH
 from referee.review.rejudge import judge_frames
 
 GOLDEN = Path(__file__).parents[1] / "golden"

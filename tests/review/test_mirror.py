@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from referee.cli import cli
 from referee.errors import BadAttempt
 from referee.recording.address import Mirror
-from referee.web.archive_app import create_archive_app
+from referee.web.app import create_archive_app
 
 
 @pytest.fixture

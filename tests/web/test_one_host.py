@@ -19,8 +19,7 @@ from referee.journal.side_tables import PeopleStore
 from referee.session.director import Director
 from referee.session.game_table import GameTable
 from referee.session.people import People
-from referee.web.app import create_app
-from referee.web.archive_app import create_archive_app
+from referee.web.app import create_app, create_archive_app
 from referee.web.games.app import create_game_app
 from referee.web.hall.app import create_hall_app
 

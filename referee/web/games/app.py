@@ -24,8 +24,7 @@ from referee.session.game_camera import TableCamera, TableReading
 from referee.session.game_table import GameTable
 from referee.vision.image.files import picture_of
 from referee.web.base_app import SECRET_FILE, TablelessSession, base_app, kept_secret
-from referee.web.i18n.games import command_sentence, line_words
-from referee.web.i18n.texts import translate
+from referee.web.i18n.texts import command_sentence, line_words, translate
 from referee.web.pages import login
 from referee.web.pages.evening import qr_svg, spectators_address
 from referee.web.security import public
