@@ -27,7 +27,7 @@ from referee.journal.recovery import open_server, open_sound
 from referee.journal.spool import SpooledJournal
 from referee.match.commands import MODES
 from referee.session.device_choice import DeviceChoices
-from referee.session.event_senders import EventSender, sender_to
+from referee.session.event_senders import EventSender
 from referee.session.session import Equipment, Session
 from referee.web.app import create_app
 from referee.web.base_app import knows_pin
@@ -129,8 +129,7 @@ def events_sent(session: Session, asked: DashboardOptions) -> Iterator[None]:
     secret = asked.notify_secret.read() if asked.notify_secret else os.environ.get("REFEREE_NOTIFY_SECRET", "")
     with ExitStack() as stack:
         for url in dict.fromkeys(asked.notify):
-            send = sender_to(url, secret.strip().encode())
-            sender = EventSender(session.feed, url, send, Path(session.data_dir), session.alarm)
+            sender = EventSender(url, secret.strip().encode(), session.feed, session.data_dir, session.alarm)
             sender.start()
             stack.callback(sender.stop)
         yield

@@ -11,7 +11,7 @@ COUNT_STEPS = 3  # three, two, one
 
 
 class KeysBox:
-    """A ``ButtonBox`` without buttons. Never lost, and its lamps shine nowhere."""
+    """A ``ButtonBox`` without buttons and lamps: it counts down, and tells when tongs leave their mark. Never lost."""
 
     name = "keys"
     simulated = False
@@ -19,108 +19,66 @@ class KeysBox:
 
     def __init__(self, clock: Clock, step_s: float = 1.0) -> None:
         self._clock, self._step_s = clock, step_s
-        self._timer: threading.Timer | None = None  # of a countdown
+        self._count: threading.Timer | None = None
         self._pads: dict[int, bool] = {}
         self._listeners: list[Callable[[BoxNotice], None]] = []
-        self._lock = threading.Lock()
-        self._phase = "idle"
-        self.lamps: dict[int, Lamp] = {}
 
     def listen(self, callback: Callable[[BoxNotice], None]) -> None:
         """Call back with every notice, on the thread that presses."""
         self._listeners.append(callback)
 
-    def arm(self) -> None:
-        """Get ready for a go."""
-        with self._lock:
-            self._phase = "armed"
-
     def go(self, countdown: bool = False) -> None:
         """A ``go`` notice with the time of this call; with a countdown after three steps, unless somebody's tongs
         leave their mark before.
         """
-        if not countdown:
-            self._go()
-            return
-        with self._lock:
-            self._phase = "counting"
-            self._timer = threading.Timer(COUNT_STEPS * self._step_s, self._end_of_count)
-            self._timer.daemon = True
-        missing = [player for player, resting in self._pads.items() if not resting]
+        missing = [player for player, resting in self._pads.items() if countdown and not resting]
         for player in missing:
             self._false_start(player)
-        if not missing:
-            self._timer.start()
+        if countdown and not missing:
+            self._count = threading.Timer(COUNT_STEPS * self._step_s, self._go)
+            self._count.daemon = True
+            self._count.start()
+        elif not countdown:
+            self._go()
 
     def rest(self, player: int, resting: bool) -> None:
         """A player's tongs lie behind the mark, or leave it: a key held down. Leaving during the count is a false
         start.
         """
-        with self._lock:
-            left = self._pads.get(player, False) and not resting
-            self._pads[player] = resting
-        if left and self._phase == "counting":
+        left = self._pads.get(player, False) and not resting
+        self._pads[player] = resting
+        if left and self._count is not None and self._count.is_alive():
             self._false_start(player)
 
     def insist(self, box_id: str | None) -> None:
         """There is only one keyboard."""
 
-    def resume(self) -> None:
-        """Presses count, without another go."""
-        with self._lock:
-            self._phase = "running"
+    def arm(self) -> None:
+        """There is no button that could be held."""
 
-    def disarm(self) -> None:
-        """Presses no longer count."""
-        with self._lock:
-            self._phase = "idle"
+    resume = disarm = arm
 
     def lamp(self, player: int, lamp: Lamp) -> None:
-        """Remember it; there is no lamp."""
-        self.lamps[player] = lamp
+        """There is no lamp."""
 
     def status(self) -> dict:
-        """The same keys as a real box where they mean anything."""
-        return {
-            "connected": True,
-            "port": None,
-            "version": "keys",
-            "box_id": "keys",
-            "latency_s": None,
-            "offset_s": 0.0,
-            "offset_error_s": KEY_ERROR_S,
-            "garbage": 0,
-            "simulated": False,
-            "pads": dict(self._pads),
-        }
+        """The keys of a real box's that mean anything."""
+        return {"version": "keys", "box_id": "keys", "offset_error_s": KEY_ERROR_S, "pads": dict(self._pads)}
 
     def close(self) -> None:
         """A count that is under way ends without a go."""
-        with self._lock:
-            self._phase = "idle"
-            timer = self._timer
-        if timer is not None and timer.ident:
-            timer.cancel()
-            timer.join()
+        if self._count is not None:
+            self._count.cancel()
+            self._count.join()
 
     def _go(self) -> None:
-        with self._lock:
-            self._phase = "running"
-            at_s = self._clock.now_s()
-        self._tell(BoxNotice("go", at_s, text="go"))
-
-    def _end_of_count(self) -> None:
-        if self._phase == "counting":
-            self._go()
+        self._tell(BoxNotice("go", self._clock.now_s(), text="go"))
 
     def _false_start(self, player: int) -> None:
-        with self._lock:
-            self._phase = "armed"
-            at_s = self._clock.now_s()
-            if self._timer is not None:
-                self._timer.cancel()
+        if self._count is not None:
+            self._count.cancel()
         text = f"player {player} left the mark before the go"
-        self._tell(BoxNotice("false_start", at_s, player, text=text, error_s=KEY_ERROR_S))
+        self._tell(BoxNotice("false_start", self._clock.now_s(), player, text=text, error_s=KEY_ERROR_S))
 
     def _tell(self, notice: BoxNotice) -> None:
         for listener in list(self._listeners):

@@ -19,8 +19,8 @@ RATE_SPAN, TRIPS = 0.0006, 120
 minute tells more than the last."""
 
 
-class BadTrip(RefereeError):
-    """A post that is no round trip; nothing of it is used."""
+class BadRecords(RefereeError):
+    """A page's post that is not what was asked for; nothing of it is used."""
 
 
 class PageClock:
@@ -32,10 +32,10 @@ class PageClock:
 
     def trip(self, body: bytes) -> float:
         """What the page's clock shows (ms), and the host time (s) that the last answer gave it, which was before. Gives
-        the host's time, for the next. Raises BadTrip."""
+        the host's time, for the next. Raises BadRecords."""
         received_s = self._clock.now_s()
         if len(body) != TRIP.size:
-            raise BadTrip(sentence("phone_records"))
+            raise BadRecords(sentence("phone_records"))
         page_ms, sent_s = TRIP.unpack(body)
         with self._lock:
             if sent_s == self._sent_s and 0 <= page_ms < MOST_MS:

@@ -24,9 +24,8 @@ from av.codec.context import Flags
 
 from cards.sentences import sentence
 from referee.devices.camera import ThreadedCamera, empty_picture
-from referee.devices.page_clock import MOST_MS, PageClock
+from referee.devices.page_clock import MOST_MS, BadRecords, PageClock
 from referee.devices.ports import Clock, Frame
-from referee.errors import RefereeError
 
 PHONE = "phone"
 HEAD = struct.Struct("<BBHIIIdd")
@@ -51,10 +50,6 @@ LATE_S = 1.0
 EXPOSED_S, SHOWN_S = (0.0, 0.06), (0.0, 0.12)
 """From exposure to capture time, and to the time at which a browser without capture times shows the picture: estimates,
 of up to two frames at 30 a second in the phone's own pipeline, and two more until it is shown."""
-
-
-class BadRecords(RefereeError):
-    """A post that is no row of records; nothing of it is used."""
 
 
 @dataclass(frozen=True)

@@ -45,9 +45,10 @@ MATCH_FIELDS = (
 
 @dataclass(frozen=True)
 class PublicEvent:
-    """One of them: ``id`` names it for ever, ``at`` is when it happened (ISO 8601, UTC), ``body`` its JSON."""
+    """One of them: ``id`` names it for ever, ``seq`` in its match; ``at`` is when it was, ``body`` its JSON."""
 
     id: str
+    seq: int
     at: str
     body: bytes
 
@@ -63,7 +64,7 @@ def of_command(state: MatchState, events: Sequence[Event], table: str = "") -> I
             row = {"version": VERSION, "id": event_id, "kind": event.kind, "at": event.at}
             row |= {"simulated": state.simulated, "table": table, "data": data, "match": now}
             body = json.dumps(row, ensure_ascii=False, separators=(",", ":"))
-            yield PublicEvent(event_id, event.at, body.encode())
+            yield PublicEvent(event_id, seq, event.at, body.encode())
 
 
 def of_match(entries: Sequence[Entry], table: str = "") -> Iterator[PublicEvent]:
@@ -78,22 +79,38 @@ def of_match(entries: Sequence[Entry], table: str = "") -> Iterator[PublicEvent]
 def recorded_after(record: Record, table: str, event_id: str) -> list[PublicEvent]:
     """What came at that table after the event of that id, in the order of its time; all that is on record where that
     event is not."""
-    begun = record.matches(table)
-    match_id, number = split_id(event_id)
-    since, found = "", []
+    begun, since, found = record.matches(table), "", []
+    match_id, _, number = event_id.rpartition("/")
     if match_id in begun:
         begun = begun[begun.index(match_id) :]
-        since = record.entries(match_id)[:number][-1].event.at
+        since = record.entries(match_id)[: int(number)][-1].event.at
     for name in begun:  # grows by the older matches that were taken up since
         entries = record.entries(name)
         left = [e.event.data["for_match"] for e in entries if e.event.kind == "match_left" and e.event.at >= since]
         begun += [other for other in left if other not in begun]
-        known = number if name == match_id else 0
-        found.append([e for e in of_match(entries, table) if e.at >= since and split_id(e.id)[1] > known])
+        known = int(number) if name == match_id else 0
+        found.append([event for event in of_match(entries, table) if event.at >= since and event.seq > known])
     return list(heapq.merge(*found, key=lambda event: event.at))
 
 
-def split_id(event_id: str) -> tuple[str, int]:
-    """A match's id and the number of an event in it; the number is 0 where the id is none."""
-    match_id, _, number = event_id.rpartition("/")
-    return (match_id, int(number)) if number.isdecimal() and int(number) else ("", 0)
+class EventFeed:
+    """A table's public events as they come, for whoever reads on at his own pace: nobody is waited for.
+
+    ``events`` begins with those of the match that goes on, or was the last, and only grows. ``first_id`` is that of the
+    last event of any kind as the program began; empty where there was none.
+    """
+
+    def __init__(self, record: Record, table: str, match_id: str) -> None:
+        self.record, self.table = record, table
+        last = match_id or next(reversed(record.matches(table)), "")
+        recorded = record.entries(last) if last else []
+        self.first_id = f"{last}/{len(recorded)}" if last else ""
+        self.events: list[PublicEvent] = list(of_match(recorded, table))
+
+    def follow(self, state: MatchState, events: Sequence[Event]) -> None:
+        """A command has led to these events and this state."""
+        self.events += of_command(state, events, self.table)
+
+    def place_after(self, event_id: str) -> int:
+        """How many of the ``events`` come before what follows that one; none where it is not among them."""
+        return next((n for n, event in enumerate(self.events, 1) if event.id == event_id), 0)

@@ -10,7 +10,6 @@ import hmac
 import os
 from collections.abc import Callable
 from contextlib import closing, suppress
-from functools import partial
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,12 +18,8 @@ from urllib.parse import SplitResult, unquote, urlsplit
 from cards.sentences import sentence
 from referee.errors import RefereeError
 from referee.files import write_whole
-from referee.journal.public_events import PublicEvent, recorded_after
-from referee.session.event_feed import EventFeed
+from referee.journal.public_events import EventFeed, PublicEvent, recorded_after
 from referee.workers import Background
-
-CURSORS = "notified"
-"""Folder of the data folder with a file a target: how far it has come."""
 
 ANSWER_S = 5.0
 """How long a target may take to answer."""
@@ -34,12 +29,8 @@ WAIT_S, MOST_WAIT_S = 1.0, 60.0
 
 SIGNATURE = "Referee-Signature"
 MQTT_PORTS = {"mqtt": 1883, "mqtts": 8883}
-CLOSING_CHECK_S = 0.5
-
-Send = Callable[[PublicEvent], None]
-"""Gives one event to a target; raises an error of ``FAULTS`` where it did not take it."""
-
 FAULTS = (OSError, ValueError, RuntimeError, HTTPException)
+LOOK_S = 0.05
 
 
 class BadTarget(RefereeError):
@@ -47,19 +38,16 @@ class BadTarget(RefereeError):
 
 
 class EventSender(Background):
-    """Sends every event after the last that the target has taken; one that is new begins with what comes from now on.
-
-    ``name`` is told on the console where it does not take them.
-    """
+    """Sends a target every event after the last that it has taken; a new one hears what comes from now on. Where it
+    does not take them the console says so. Raises BadTarget."""
 
     def __init__(
-        self, feed: EventFeed, url: str, send: Send, data_dir: Path, alarm: Callable[[str, str | None], None]
+        self, url: str, secret: bytes, feed: EventFeed, data_dir: Path, alarm: Callable[[str, str | None], None]
     ) -> None:
         super().__init__("events out")
-        self._feed, self._send, self._alarm = feed, send, alarm
-        self._name = urlsplit(url).hostname or url
+        self._address, self._secret, self._feed, self._alarm = _checked(url, secret), secret, feed, alarm
         digest = hashlib.sha256(url.encode()).hexdigest()[:16]
-        self._code, self._cursor = f"notify {digest}", data_dir / CURSORS / digest
+        self._code, self._cursor = f"notify {digest}", data_dir / "notified" / digest
         self._cursor.parent.mkdir(parents=True, exist_ok=True)
         if not self._cursor.exists():
             self._keep(feed.first_id)
@@ -72,19 +60,21 @@ class EventSender(Background):
                 if not self._delivered(event):
                     return
                 self._keep(event.id)
-            self._waiting = self._feed.wait(self._place, CLOSING_CHECK_S)
+            self._waiting = self._feed.events[self._place :]
             self._place += len(self._waiting)
+            self._closing.wait(0 if self._waiting else LOOK_S)
 
     def _delivered(self, event: PublicEvent) -> bool:
         """Whether the target has it, however long that takes; False at the program's end."""
         wait_s = WAIT_S
         while not self._closing.is_set():
             try:
-                self._send(event)
+                send = publish if self._address.scheme in MQTT_PORTS else post
+                send(self._address, self._secret, event)
                 self._alarm(self._code, None)
                 return True
             except FAULTS as error:
-                self._alarm(self._code, sentence("notify_waits", target=self._name, fault=str(error)))
+                self._alarm(self._code, sentence("notify_waits", target=self._address.hostname, fault=str(error)))
             self._closing.wait(wait_s)
             wait_s = min(2 * wait_s, MOST_WAIT_S)
         return False
@@ -95,8 +85,8 @@ class EventSender(Background):
             write_whole(self._cursor, event_id.encode())
 
 
-def sender_to(url: str, secret: bytes) -> Send:
-    """What sends to that address, signed with the secret. Raises BadTarget."""
+def _checked(url: str, secret: bytes) -> SplitResult:
+    """The parts of an address that can be sent to. Raises BadTarget."""
     parts = urlsplit(url)
     by_mqtt = parts.scheme in MQTT_PORTS and bool(parts.path.strip("/"))
     if not (by_mqtt or parts.scheme in ("http", "https")) or not parts.hostname or parts.password:
@@ -105,7 +95,7 @@ def sender_to(url: str, secret: bytes) -> Send:
         raise BadTarget("--notify: events are signed: set REFEREE_NOTIFY_SECRET, or name a file by --notify-secret")
     if by_mqtt and find_spec("paho") is None:
         raise BadTarget("--notify mqtt://… needs the extra 'mqtt': pip install 'referee[mqtt]'")
-    return partial(publish if by_mqtt else post, parts, secret)
+    return parts
 
 
 def signature(body: bytes, secret: bytes) -> str:

@@ -16,6 +16,7 @@ from cards.deck import Deck
 from cards.pieces import PieceSet
 from referee.devices.ports import ButtonBox, Camera, Clock
 from referee.events import Event
+from referee.journal.public_events import EventFeed
 from referee.match.commands import MatchCommand, RuleByHand
 from referee.match.duel import PHASES_IN_PLAY
 from referee.match.house_rules import DEFAULT_RULES, HouseRules
@@ -23,7 +24,6 @@ from referee.match.state import CARD_SHOWN_PHASES, MatchState
 from referee.recording import Recorder
 from referee.session.box_listener import BoxListener
 from referee.session.duel_recording import DuelRecording, Sign
-from referee.session.event_feed import EventFeed
 from referee.session.health_monitor import HealthMonitor
 from referee.session.live_judging import LiveJudging
 from referee.session.match_runner import Listener, MatchRequest, MatchRunner

@@ -11,6 +11,7 @@ from referee.events import Event
 from referee.journal.public_events import FIELDS
 from referee.match.duel import PHASES
 from referee.match.state import Standing
+from referee.web.views import RoundRow
 
 Row = dict[str, Any]
 Phase = Annotated[str, WithJsonSchema({"enum": [*PHASES, "finished"]})]
@@ -111,29 +112,10 @@ class StandingsAnswer(BaseModel):
     under_review: bool
 
 
-class CellAnswer(BaseModel):
-    """One duel of a round."""
-
-    state: Literal["done", "now", "open"]
-    winner: str | None
-    points: int
-
-
-class RoundAnswer(BaseModel):
-    """One pairing."""
-
-    number: int
-    a: str
-    b: str
-    kind: str
-    state: Literal["done", "now", "next", "open"]
-    duels: list[CellAnswer]
-
-
 class ScheduleAnswer(BaseModel):
     """Rounds, in order."""
 
-    rounds: list[RoundAnswer]
+    rounds: list[RoundRow]
 
 
 class CardAnswer(BaseModel):

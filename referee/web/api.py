@@ -102,7 +102,7 @@ def _reading_routes(api: flask.Blueprint, session: Session) -> None:
     def schedule() -> dict:
         """Rounds, pairings and what was won in them."""
         match = _match(session)
-        return {"rounds": [_round_json(row) for row in views.rounds(match)] if match else []}
+        return {"rounds": views.rounds(match) if match else []}
 
     @api.get("/standings")
     @public
@@ -146,11 +146,6 @@ def _event_route(api: flask.Blueprint, session: Session) -> None:
             len(known) if last is None else session.feed.place_after(last.encode("latin-1").decode("utf-8", "replace"))
         )
         return endless(streams().matches(known, place, visitor()), "text/event-stream")
-
-
-def _round_json(row: views.RoundRow) -> dict:
-    duels = [{"state": c.state, "winner": c.winner, "points": c.points} for c in row.cells]
-    return {"number": row.number, "a": row.a, "b": row.b, "kind": row.kind, "state": row.state, "duels": duels}
 
 
 def public_state(snapshot: dict) -> dict:

@@ -251,7 +251,7 @@ class Bridge:
             if self._guard.crowded(address) or scope["state"][LINE].conn.trailing_data[0]:
                 headers = [*headers, (b"connection", b"close")]
             await send({"type": "http.response.start", "status": status, "headers": headers})
-            if isinstance(view.chunks, EventStream | PictureStream):
+            if isinstance(view.chunks, Stream):
                 await self._go_on(view.chunks, scope, receive, send)
             else:
                 await self._write(view, send)
@@ -272,7 +272,7 @@ class Bridge:
             await send({"type": "http.response.body", "body": stream.begin(), "more_body": True})
             if isinstance(stream, EventStream):
                 await self.crowd.watch(stream, scope["state"][LINE], scope["http_version"] == "1.1", gone)
-            else:
+            elif isinstance(stream, PictureStream):
                 await self._film(stream, gone, send)
             await send({"type": "http.response.body", "body": b"", "more_body": False})
         finally:
@@ -323,7 +323,7 @@ class _View:
     def run(self) -> None:
         """Call the app and take the beginning of its answer."""
         self.chunks = self._app(self._environ, self._start)
-        if not isinstance(self.chunks, EventStream | PictureStream | Guess):
+        if not isinstance(self.chunks, Stream | Guess):
             self._blocks = iter(self.chunks)
             self.first = self.next_block()
 

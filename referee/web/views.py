@@ -6,7 +6,7 @@ A snapshot is ``Session.snapshot()``: ``match`` (``MatchState.to_json()``, the r
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from cards.card import Card
 from cards.sentences import from_record
@@ -14,6 +14,7 @@ from referee.match.house_rules import FINDINGS
 from referee.session.session import Session
 
 Match = Mapping[str, Any]
+RoundState = Literal["done", "now", "next", "open"]
 
 
 @dataclass(frozen=True)
@@ -31,9 +32,9 @@ class SeatView:
 
 @dataclass(frozen=True)
 class Cell:
-    """One duel of a round: ``state`` is 'open', 'now' or 'done'; who got how much."""
+    """One duel of a round: who got how much."""
 
-    state: str
+    state: Literal["done", "now", "open"]
     winner: str | None = None
     points: int = 0
     side: str = ""
@@ -47,8 +48,8 @@ class RoundRow:
     a: str
     b: str
     kind: str
-    state: str
-    cells: tuple[Cell, ...]
+    state: RoundState
+    duels: tuple[Cell, ...]
 
 
 @dataclass(frozen=True)
@@ -140,7 +141,7 @@ def _round(match: Match, i: int, row: Match, done: Mapping[tuple[int, int], Matc
         _cell(match, row, done.get((i, j)), i == at and j == match["duel_index"] and not over)
         for j in range(row.get("first", 0), row["duels"])
     )
-    state = "now" if i == at and not over else "done" if i <= at else "next" if i == at + 1 else "open"
+    state: RoundState = "now" if i == at and not over else "done" if i <= at else "next" if i == at + 1 else "open"
     return RoundRow(i + 1, row["a"], row["b"], row["kind"], state, cells)
 
 

@@ -24,8 +24,6 @@ def keys():
 def test_keys_are_no_simulation_and_never_lost(keys):
     box, _ = keys
     assert box.name == "keys" and not box.simulated and box.connected
-    box.lamp(1, True)
-    assert box.lamps == {1: True}
     assert box.status()["version"] == "keys"
     box.close()
 
@@ -44,6 +42,6 @@ def test_hands_at_rest_a_countdown_and_a_false_start_by_keys():
     assert [n.kind for n in told] == ["false_start"] * 2, "the tongs are still away"
     box.rest(1, True)
     box.go(countdown=True)
-    box._timer.join()
+    box._count.join()
     assert [n.kind for n in told] == ["false_start"] * 2 + ["go"]
     box.close()

@@ -16,7 +16,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes
 
 from referee.devices import phone
-from referee.devices.page_clock import TRIP, BadTrip
+from referee.devices.page_clock import TRIP, BadRecords
 from referee.devices.phone import (
     CAPTURED,
     H264,
@@ -25,7 +25,6 @@ from referee.devices.phone import (
     KEY,
     MOST_BYTES,
     MOST_RECORDS,
-    BadRecords,
     PhoneCamera,
     PictureDecoder,
     read_records,
@@ -207,7 +206,7 @@ def test_a_clock_that_answers_with_another_time_than_it_was_given_ties_nothing(c
     host_s = camera.page_clock.trip(TRIP.pack(5.0, math.nan))
     camera.page_clock.trip(TRIP.pack(6.0, host_s - 5.0))
     assert math.isinf(camera.page_clock.to_host(6.0, (0.0, 0.0))[1])
-    with pytest.raises(BadTrip):
+    with pytest.raises(BadRecords):
         camera.page_clock.trip(b"")
 
 

@@ -168,7 +168,7 @@ def test_the_round_of_a_duel_played_again_has_one_cell(table):
     t = table(players=2, cards=ONE_VALUE)
     t.play_on(lambda s: "Ann")
     t.do(Overrule("void", "Ref", "photo", 2), ReplayDuel(2, "Ref", "photo"))
-    assert [len(r.cells) for r in rounds(t.state.to_json())] == [3, 3, 1]
+    assert [len(r.duels) for r in rounds(t.state.to_json())] == [3, 3, 1]
 
 
 # --- The same card twice by hand --------------------------------------------------------------------

@@ -22,13 +22,13 @@ from paho.mqtt.enums import CallbackAPIVersion
 
 from referee.commands.serving import DashboardOptions, events_sent
 from referee.journal.journal import Journal
+from referee.journal.public_events import EventFeed
 from referee.match.card_facts import CardFacts
 from referee.match.commands import CameraVerdict, CreateMatch, DrawCard, Go, PressStop, Ready
 from referee.match.decide import decide
 from referee.match.evolve import fold
 from referee.match.verdict import zone_verdict
 from referee.session import event_senders
-from referee.session.event_feed import EventFeed
 from referee.session.event_senders import BadTarget
 
 LAMP = Path(__file__).parents[2] / ".github/examples/verdict_lamp.py"
@@ -130,7 +130,6 @@ def hook():
 @pytest.fixture(autouse=True)
 def soon(monkeypatch):
     monkeypatch.setattr(event_senders, "WAIT_S", 0.02)
-    monkeypatch.setattr(event_senders, "CLOSING_CHECK_S", 0.05)
 
 
 def until(true, seconds: float = 10.0) -> None:

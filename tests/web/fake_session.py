@@ -26,6 +26,7 @@ from referee.devices.box_keyboard import KeysBox
 from referee.devices.camera_settings import CameraSettings
 from referee.devices.ports import Frame
 from referee.errors import IllegalCommand
+from referee.journal.public_events import EventFeed
 from referee.match.card_facts import cards_of
 from referee.match.commands import CameraVerdict, CreateMatch, Go, PressStop
 from referee.match.decide import decide
@@ -33,7 +34,6 @@ from referee.match.evolve import evolve
 from referee.match.house_rules import DEFAULT_RULES
 from referee.match.state import MatchState
 from referee.match.verdict import zone_verdict
-from referee.session.event_feed import EventFeed
 from referee.session.rig_setup import RigSetup
 
 

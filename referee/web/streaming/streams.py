@@ -108,11 +108,21 @@ class Visitor:
     referee: bool = False
 
 
-class _Stream:
+class Stream:
     """One viewer's place. ``leave`` gives it back."""
 
     def __init__(self, streams: Streams, leave: Callable[[], None]) -> None:
         self._streams, self._leave = streams, leave
+        self._run_number = streams.run_number
+
+    @property
+    def ended(self) -> bool:
+        """Whether the viewer is to be let go."""
+        return self._streams.closed or self._run_number != self._streams.run_number
+
+    def begin(self) -> bytes:
+        """What opens the stream."""
+        return b""
 
     def close(self) -> None:
         """Give the place back; also when the stream was never begun, and more than once."""
@@ -120,7 +130,7 @@ class _Stream:
         leave()
 
 
-class EventStream(_Stream):
+class EventStream(Stream):
     """Server-sent events to one listener; ``topic`` names what he waits for. ``news`` gives what came behind a place,
     None for nothing, and the place behind that."""
 
@@ -130,16 +140,10 @@ class EventStream(_Stream):
         self, streams: Streams, topic: str, news: Callable[[int], News], place: int, leave: Callable[[], None]
     ) -> None:
         super().__init__(streams, leave)
-        self.topic, self._news = topic, news
-        self._place, self._run_number = place, streams.run_number
-
-    @property
-    def ended(self) -> bool:
-        """Whether the viewer is to be let go."""
-        return self._streams.closed or self._run_number != self._streams.run_number
+        self.topic, self._news, self._place = topic, news, place
 
     def begin(self) -> bytes:
-        """What opens the stream: how long a browser waits before it comes again."""
+        """How long a browser waits before it comes again."""
         return b"retry: 1000\n\n"
 
     def take(self) -> bytes | None:
@@ -152,7 +156,7 @@ class EventStream(_Stream):
         return server_sent_event("beat", {"now": self._streams.now_s()})
 
 
-class PictureStream(_Stream):
+class PictureStream(Stream):
     """A film as a row of JPEGs, ``multipart/x-mixed-replace``. ``take`` may wait for a picture."""
 
     wait_s = PICTURE_EVERY_S
@@ -162,15 +166,6 @@ class PictureStream(_Stream):
         self._picture = picture
         self._last: bytes | None = None
 
-    @property
-    def ended(self) -> bool:
-        """Whether the viewer is to be let go."""
-        return self._streams.closed
-
-    def begin(self) -> bytes:
-        """Nothing comes before the first picture."""
-        return b""
-
     def take(self) -> bytes | None:
         """The newest picture, None when it has been sent."""
         jpeg = self._picture()
@@ -178,9 +173,6 @@ class PictureStream(_Stream):
             return None
         self._last = jpeg
         return b"--frame\r\nContent-Type: image/jpeg\r\nContent-Length: %d\r\n\r\n" % len(jpeg) + jpeg + b"\r\n"
-
-
-Stream = EventStream | PictureStream
 
 
 @dataclass(frozen=True)
