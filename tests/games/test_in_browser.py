@@ -76,6 +76,20 @@ def program(request, tmp_path):
         made.kill()
 
 
+class Phone:
+    """A seat's page, in a browser context of its own. It is open while something is done on it: six pages that draw
+    every move of a game keep a processor busy, and the board is the one that is looked at in the end."""
+
+    def __init__(self, browser, url):
+        self.url, self.page = url, browser.new_context(viewport=PHONE, has_touch=True).new_page()
+
+    @contextlib.contextmanager
+    def open(self):
+        self.page.goto(self.url)
+        yield self.page
+        self.page.goto("about:blank")
+
+
 def phones_of(browser, url):
     """Board, console and the four phones, each in a browser context of its own."""
     board = browser.new_context(viewport=PROJECTOR).new_page()
@@ -83,12 +97,8 @@ def phones_of(browser, url):
     console = browser.new_context(viewport=PROJECTOR).new_page()
     console.goto(f"{url}/referee")
     links = [a.get_attribute("href") for a in console.query_selector_all('a[href^="/seat/"]')]
-    phones = []
-    for link in links:
-        page = browser.new_context(viewport=PHONE, has_touch=True).new_page()
-        page.goto(url + link)
-        phones.append(page)
-    return board, console, phones
+    console.goto("about:blank")
+    return board, console, [Phone(browser, url + link) for link in links]
 
 
 def move(program, phones, rng, clicked) -> bool:
@@ -102,26 +112,26 @@ def move(program, phones, rng, clicked) -> bool:
     liked = [n for n, command in enumerate(legal) if command.NAME not in TURN_ENDING_COMMANDS]
     fresh = [n for n in liked if not clicked[legal[n].NAME]]
     choice = rng.choice(fresh or liked or range(len(legal)))
-    page, kind = phones[seat], legal[choice].NAME
+    phone, kind = phones[seat], legal[choice].NAME
     if len(match.played) < KILLED_AFTER and len(match.played) % 2:
-        page.reload()
-        tap_a_move(page, rng)
+        with phone.open() as page:
+            tap_a_move(page, rng)
         played = program.record().played
         assert len(played) == len(match.played) + 1
         clicked[played[-1].command["command"]] += 1
     elif len(match.played) < KILLED_AFTER or clicked[kind] < CLICKED:
-        click(page, choice, command_sentence("en", legal[choice].to_json(), match.state.players))
+        with phone.open() as page:
+            click(page, choice, command_sentence("en", legal[choice].to_json(), match.state.players))
         clicked[kind] += 1
     else:
         form = {"version": str(match.seq), "choice": str(choice)}
-        answer = page.request.post(page.url, form=form, max_redirects=0, fail_on_status_code=False)
+        answer = phone.page.request.post(phone.url, form=form, max_redirects=0, fail_on_status_code=False)
         assert answer.status == 303, answer.text()
     return True
 
 
 def click(page, choice: int, words: str) -> None:
-    """Choose the command on the phone, whose page may still show an earlier state, and do it."""
-    page.reload()
+    """Choose the command on the phone, and do it."""
     page.locator("form.taps summary").click()
     assert page.locator('select[name="choice"] option').nth(choice).text_content().startswith(words)
     page.select_option('select[name="choice"]', str(choice))
@@ -141,10 +151,10 @@ def another(match: Match) -> tuple[int, dict]:
     raise AssertionError("every command is the only one that could be")
 
 
-def correct(console, match: Match) -> tuple[int, dict]:
+def correct(console, url: str, match: Match) -> tuple[int, dict]:
     """On the console: a command was another one that was legal then. Its number, and what it was."""
     number, other = another(match)
-    console.reload()
+    console.goto(url)
     form = console.locator(f'form:has(input[value="{other["command"]}"])')
     form.locator("xpath=..").evaluate("details => { details.open = true }")
     form.locator("details").evaluate("details => { details.open = true }")
@@ -188,7 +198,8 @@ def test_a_four_player_game_in_browsers_to_its_end_with_a_kill_and_a_correction(
     before = program.record()
     assert len(before.played) == KILLED_AFTER
     assert f"behind command {KILLED_AFTER}" in program.start()
-    number, other = correct(console, before)
+    number, other = correct(console, f"{program.url}/referee", before)
+    console.goto("about:blank")
     assert program.record().played[number - 1].command == other
     while move(program, phones, rng, clicked):
         pass
