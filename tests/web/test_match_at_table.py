@@ -7,12 +7,12 @@ gate and observer. Only the doubt of one duel is put into the observer's mouth.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 
 import pytest
 from browser import PHONE, PROJECTOR
 from console_driver import Console
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 from real_table import CLUMSY, STEADY, RealTable, real_table
 
 from referee.web.app import create_app
@@ -142,40 +142,41 @@ class Play:
         """A duel each of what goes another way than to the first verdict."""
         return [self.false_stop, self.doubted, self.reviewed, self.undone]
 
-    def first_duels(self) -> None:
-        """The first duels, each an unusual one."""
-        for play, winner in zip(self.unusual(), WINNERS, strict=True):
+    def duels(self, first: int, last: int) -> None:
+        """Some of the first duels, each an unusual one."""
+        for play, winner in zip(self.unusual()[first:last], WINNERS[first:last], strict=True):
             play(winner)
             self.console.next()
 
 
 @contextmanager
-def playing(at: RealTable, browser, size, keys) -> Iterator[Play]:
-    """A console and a board in windows of that size, the table set up and the players at it."""
-    server = Server(create_app(at.session), "127.0.0.1", 0)
+def windows(at: RealTable, browser, url: str, size, keys: bool) -> Iterator[tuple[Console, Page]]:
+    """A console and a board in windows of that size."""
     context = browser.new_context(viewport=size, has_touch=not keys)
     context.set_default_timeout(2 * SEEN_MS)  # colours and sizes are learnt while a form is sent
     try:
         board = context.new_page()
-        board.goto(server.url)
-        console = Console(context.new_page(), at.session, server.url, keys)
-        play = Play(at, console, board)
-        console.new_match(PLAYERS)
-        play.set_up()
-        with at.rig.played(at.session, None, True):
-            yield play
+        board.goto(url)
+        yield Console(context.new_page(), at.session, url, keys), board
     finally:
         context.close()
-        server.close()
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("size", "keys"), [(PROJECTOR, True), (PHONE, False)], ids=["projector", "phone"])
-def test_every_way_of_a_duel_is_gone_with_the_real_eyes(tmp_path, browser, size, keys):
-    """From set-up and signatures on; whole matches are played in ``test_whole_evening``, ``test_match_in_browser`` and,
-    with the real eyes, in ``tests/session/test_demo.py``."""
-    with real_table(tmp_path) as at, playing(at, browser, size, keys) as play:
-        play.first_duels()
+def test_every_way_of_a_duel_is_gone_with_the_real_eyes(tmp_path, browser):
+    """From set-up and signatures on: two duels on a projector by keys, two on a phone by taps. Every way is gone on
+    both in ``test_match_in_browser``; whole matches are played there, in ``test_whole_evening`` and, with the real
+    eyes, in ``tests/session/test_demo.py``."""
+    with real_table(tmp_path) as at, closing(Server(create_app(at.session), "127.0.0.1", 0)) as server:
+        with windows(at, browser, server.url, PROJECTOR, True) as (console, board):
+            play = Play(at, console, board)
+            console.new_match(PLAYERS)
+            play.set_up()
+            with at.rig.played(at.session, None, True):
+                play.duels(0, 2)
+        phone = windows(at, browser, server.url, PHONE, False)
+        with phone as (play.console, play.board), at.rig.played(at.session, None, True):
+            play.duels(2, 4)
         assert len([d for d in at.session.state.history if d.award]) == len(play.unusual())
         check_record(at, len(play.unusual()))
 
