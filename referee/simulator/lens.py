@@ -40,14 +40,6 @@ class Lens:
         distorted = flat * (1.0 + self.k1 * r2 + self.k2 * r2 * r2)[..., None]
         return distorted * self.focal_px + self.centre, depth
 
-    def rays(self, pixels: np.ndarray) -> np.ndarray:
-        """Pixels (..., 2) -> directions (..., 3) in the table frame, not of unit length."""
-        bent = (pixels - np.asarray(self.centre)) / self.focal_px
-        r2 = bent[..., 0] ** 2 + bent[..., 1] ** 2
-        shrink = self._shrink(r2)
-        right, down, forward = self.turn
-        return (bent[..., :1] * right + bent[..., 1:] * down) * shrink[..., None] + forward
-
     def _shrink(self, r2: np.ndarray) -> np.ndarray:
         """What undoes the distortion at squared distances (n,) from the axis, by iteration."""
         shrink = np.ones_like(r2)
@@ -61,10 +53,13 @@ class Lens:
         given = pixels.reshape(-1, 2)
         found = np.empty(given.shape)
         for at in range(0, len(given), BLOCK):
-            rays = self.rays(given[at : at + BLOCK])
+            right, down = ((given[at : at + BLOCK].astype(float) - self.centre) / self.focal_px).T.copy()
+            shrink = self._shrink(right * right + down * down)
+            x, y, z = ((right * r + down * d) * shrink + f for r, d, f in self.turn.T)  # not of unit length
             with np.errstate(divide="ignore", invalid="ignore"):
-                reach = np.where(rays[:, 2] < -1e-6, -self.position[2] / rays[:, 2], np.nan)
-            found[at : at + BLOCK] = self.position[:2] + rays[:, :2] * reach[:, None]
+                reach = np.where(z < -1e-6, -self.position[2] / z, np.nan)
+            found[at : at + BLOCK, 0] = self.position[0] + x * reach
+            found[at : at + BLOCK, 1] = self.position[1] + y * reach
         return found.reshape(pixels.shape)
 
     def model(self) -> CameraModel:
