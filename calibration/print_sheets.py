@@ -10,7 +10,6 @@ from itertools import accumulate, product
 from typing import TypeVar
 
 import numpy as np
-from reportlab.pdfgen.canvas import Canvas
 
 from calibration import lens, markers, mat
 from cards.deck import Deck
@@ -35,6 +34,8 @@ class Sheets:
     """A PDF under way. All lengths are mm, the origin is the page's lower left corner."""
 
     def __init__(self, title: str, paper: str, *, landscape: bool = False, lang: str = "en") -> None:
+        from reportlab.pdfgen.canvas import Canvas  # what only looks at a game's cards prints nothing
+
         short, long = PAPERS[paper]
         self.width, self.height = (long, short) if landscape else (short, long)
         self.lang, self._buffer = lang, io.BytesIO()

@@ -38,6 +38,15 @@ def test_judging_loads_neither_scipys_optimisers_nor_the_dashboard_before_they_a
     assert not {"scipy.optimize", "scipy.linalg", "sqlalchemy", "flask", "reportlab", "av"} & set(done.stdout.split())
 
 
+def test_a_command_loads_nothing_that_prints_or_pairs_and_looks_for_no_garbage_meanwhile():
+    load = "old = gc.get_stats(); cli.get_command(click.Context(cli), 'tournament'); print(gc.get_stats() == old)"
+    program = f"import click, gc, sys; from referee.cli import cli; {load}; print(gc.isenabled(), *sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    unsearched, enabled, *loaded = done.stdout.split()
+    assert (unsearched, enabled) == ("True", "True") and "referee.tournament.pairing" in loaded
+    assert not {"reportlab", "networkx"} & set(loaded)
+
+
 def _git(folder, *words):
     who = ["-c", "user.name=Ann", "-c", "user.email=ann@example.org"]
     return subprocess.run(["git", *who, *words], cwd=folder, check=True, capture_output=True, text=True).stdout.strip()

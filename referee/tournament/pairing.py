@@ -25,8 +25,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, groupby, product
 
-import networkx as nx
-
 from referee.tournament.state import WIN, Tournament
 
 Pair = tuple[int, int]
@@ -98,8 +96,8 @@ class _Rules:
     def can_pair(self, players: Sequence[int]) -> bool:
         """Whether they can be paired, and one of an odd number rest, with nobody again."""
         nodes = [*players, *[BYE_NODE] * (len(players) % 2)]
-        free = nx.Graph(pair for pair in combinations(nodes, 2) if not self.again[frozenset(pair)])
-        return 2 * len(nx.max_weight_matching(free, maxcardinality=True)) == len(nodes)
+        free = {pair: 0 for pair in combinations(nodes, 2) if not self.again[frozenset(pair)]}
+        return 2 * len(_matched(free, Counter())) == len(nodes)
 
     def bracket(self, moved: list[int], residents: list[int], lower: list[int], closing: bool) -> list[Pair]:
         """The pairs among those who ``moved`` down and the ``residents``, all best first, with ``lower``, the next
@@ -166,6 +164,8 @@ def _matched(
 ) -> list[Pair]:
     """The matching of most worth, of alike ones the first in ``order``; of ``everybody``, or of those to whom that adds
     worth. With ``fixed`` pairs. In each pair the order of ``worth``."""
+    import networkx as nx  # takes a tenth of a second, and most programs pair nobody
+
     made, graph, scale = {p for pair in fixed for p in pair}, nx.Graph(), 1 + order.total()
     free = [(*pair, value * scale + order[pair]) for pair, value in worth.items() if made.isdisjoint(pair)]
     graph.add_weighted_edges_from(free)
