@@ -11,8 +11,8 @@ from referee.errors import JournalDamaged, RefereeError
 from referee.journal import export as exports
 from referee.journal.backup import back_up, restore
 from referee.journal.chain import Entry
+from referee.journal.export import export_game, is_game
 from referee.journal.file_lock import private_files
-from referee.journal.game_export import export_game, is_game
 from referee.journal.journal import Journal
 from referee.journal.recovery import check_journal, salvage
 from referee.journal.seeds import check_seed

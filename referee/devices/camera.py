@@ -390,13 +390,12 @@ class VideoCamera(ThreadedCamera):
 class FileCamera(ThreadedCamera):
     """A recorded file, played once at its own pace; then its last picture stays."""
 
-    def __init__(self, path: str | Path, clock: Clock, pace: float = 1.0) -> None:
+    def __init__(self, path: str | Path, clock: Clock) -> None:
         super().__init__(str(path), clock)
-        self._path, self._pace = Path(path), pace
         self.start()
 
     def _read_all(self) -> None:
-        capture = cv2.VideoCapture(str(self._path), cv2.CAP_FFMPEG)
+        capture = cv2.VideoCapture(self.source, cv2.CAP_FFMPEG)
         if not capture.isOpened():
             self._lose(sentence("camera_no_video"))
             return
@@ -415,7 +414,7 @@ class FileCamera(ThreadedCamera):
             if not there:
                 break
             number += 1
-            due_s = begin_s + capture.get(cv2.CAP_PROP_POS_MSEC) / 1000 / self._pace
+            due_s = begin_s + capture.get(cv2.CAP_PROP_POS_MSEC) / 1000
             self._closing.wait(max(0.0, due_s - self.clock.now_s()))
             last = Frame(image, number, due_s)
             self._publish(last)

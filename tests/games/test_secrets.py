@@ -29,7 +29,7 @@ from referee.games.city_towers.rules import PickStones
 from referee.games.match import Correct, UndoMove, decide, evolve, fold
 from referee.games.quarters_and_currencies.rules import ReadHand, ReadIn
 from referee.journal.chain import lines_of, parse_line
-from referee.journal.game_export import export_game
+from referee.journal.export import export_game
 from referee.web.base_app import SECRET_FILE, kept_secret
 from referee.web.games.app import create_game_app, seat_link
 from referee.web.i18n.texts import command_sentence, line_words

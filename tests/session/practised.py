@@ -24,9 +24,8 @@ from referee.match.state import MatchState
 from referee.session.practising import PracticeRunner
 from referee.simulator.build_plans import is_right, plan_build, with_mistake
 from referee.simulator.hand_motion import Move, Script
-from referee.simulator.loose_pieces import loose_places, without_band
 from referee.simulator.meshes import place_piece
-from referee.simulator.players import PlayerProfile, build_script
+from referee.simulator.players import PlayerProfile, build_script, loose_places, without_band
 from referee.simulator.table import World
 from referee.vision.live.gate import Gate
 

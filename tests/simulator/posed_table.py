@@ -9,8 +9,8 @@ import numpy as np
 
 from cards.build import Piece
 from cards.pieces import PieceSet
-from referee.simulator.loose_pieces import loose_places
 from referee.simulator.meshes import PosedPiece, place_piece
+from referee.simulator.players import loose_places
 from referee.simulator.table import Hand, TableSim, World
 
 

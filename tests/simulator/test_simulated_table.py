@@ -16,8 +16,8 @@ from cards.build import parse_build
 from cards.pieces import builtin_piece_set
 from referee.devices.ports import SystemClock
 from referee.simulator.build_plans import spread_set
-from referee.simulator.loose_pieces import loose_places, without_band
 from referee.simulator.meshes import turn_about_z
+from referee.simulator.players import loose_places, without_band
 from referee.simulator.rig import SimulatedCamera, SimulatedTable, Staging
 from referee.simulator.table import SEATINGS, Hand
 
