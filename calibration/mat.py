@@ -28,6 +28,9 @@ FIELD = (95.0, 50.0)
 BAND = (140.0, 50.0)
 """The same of the whole band between the markers: the field of organ pipes, six of which are up to 260 mm wide."""
 SHEET = (297.0, 210.0)
+SHEET_CORNERS = np.array([(-1, 1), (1, 1), (1, -1), (-1, -1)]) * SHEET / 2
+"""(4, 2) mm: far left, far right, near right, near left of who builds at the mat."""
+
 FAR_PX = 3.0
 """A marker whose corners end this far from where the joint solve puts them is a misreading."""
 
@@ -118,6 +121,23 @@ def _look_where_expected(gray: np.ndarray, mats: Mats, markers: Corners) -> Corn
             if quad is not None:
                 confirmed_markers[marker] = quad
     return confirmed_markers
+
+
+def markers_by_hand(
+    placed: Mapping[str, np.ndarray], size: tuple[int, int], markers: Corners, earlier: Corners
+) -> Corners:
+    """Where a picture (width, height) must show the markers of sheets whose corners (4, 2) somebody has ``placed``, as
+    shares of its size: of zones of which hardly one of the ``markers`` is seen. None where the markers of other sheets,
+    which were seen ``earlier`` too, say that the camera has moved."""
+    seen = aruco.zone_markers(markers)
+    shared = [np.abs(markers[m] - earlier[m]).max() for m in markers.keys() & earlier.keys()]
+    expected: Corners = {}
+    for zone in [] if shared and np.median(shared) > FAR_PX else placed:
+        if len(seen.get(zone, ())) < 2:
+            to_pixels, _ = cv2.findHomography(SHEET_CORNERS, placed[zone] * size - 0.5)
+            corners = [cv2.perspectiveTransform(aruco.marker_corners(k)[None], to_pixels)[0] for k in range(4)]
+            expected |= {aruco.marker_id(zone, k): corners[k] for k in range(4)}
+    return expected
 
 
 def detect_mats(

@@ -140,14 +140,13 @@ def zone_quality(gray: np.ndarray, mats: Mats, pose: MatPose) -> tuple[Figure, .
     sheet = _inside(gray, mats, pose, (SHEET[0] / 2, SHEET[1] / 2))
     paper = gray[sheet]
     white = float(np.percentile(paper, WHITE_PERCENTILE)) if paper.size else 0.0
-    distance_mm = float(np.linalg.norm(pose.translation))
     spots = _spots(gray, mats, pose)
     values = {
         "markers": len(pose.markers),
         "field in view": 100 * _in_view(gray, mats, pose),
-        "flatness": pose.error_px * distance_mm / mats.camera.focal_px,
+        "flatness": off_flat_mm(mats, pose),
         "tilt": tilt_deg(pose),
-        "distance": distance_mm / MM_PER_CM,
+        "distance": float(np.linalg.norm(pose.translation)) / MM_PER_CM,
         "scale": px_per_mm(mats, pose),
         "brightness": 100 * white / 255,
         "glare": 100 * float((paper >= CLIPPED_CODE).mean()) if paper.size else 0.0,
@@ -164,6 +163,11 @@ def _spots(gray: np.ndarray, mats: Mats, pose: MatPose) -> list[float]:
     pixels = np.round(mats.camera.project(pose.to_camera(flat))).astype(int)
     patches = [gray[max(0, v - 4) : v + 4 + 1, max(0, u - 4) : u + 4 + 1] for u, v in pixels]
     return [float(np.median(p)) for p in patches if p.size]
+
+
+def off_flat_mm(mats: Mats, pose: MatPose) -> float:
+    """How far a mat's markers are from where those of a flat sheet would be, mm (RMS)."""
+    return pose.error_px / px_per_mm(mats, pose)
 
 
 def px_per_mm(mats: Mats, pose: MatPose) -> float:

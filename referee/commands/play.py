@@ -31,6 +31,7 @@ from referee.match.duel import Duel, stop_time
 from referee.match.house_rules import DEFAULT_RULES, load_rules
 from referee.match.state import MatchState
 from referee.recording import Budget, Recorder
+from referee.recording.folder import PLACED
 from referee.review.signing import load_private, sign
 from referee.session import heap
 from referee.session.device_choice import FIRST_PICTURE_S, DeviceChoices, open_box
@@ -255,6 +256,7 @@ def kept_files(deck: Deck, pieces: PieceSet, observer: Observer) -> dict:
         "camera.yaml": lambda: observer.camera and camera_text(observer.camera),
         "palette.json": lambda: observer.palette,
         "empty.png": lambda: observer.empty,
+        PLACED: lambda: {zone: corners.tolist() for zone, corners in observer.placed.items()} or None,
     }
 
 

@@ -39,6 +39,9 @@ from referee.files import torn, write_whole
 
 META, VIDEO, TIMES, STOP, REVIEW = "attempt.json", "video.mp4", "frames.csv", "stop.png", "review.jsonl"
 CAMERA, PALETTE, PIECES, DECK, EMPTY = "camera.yaml", "palette.json", "pieces.json", "deck.json", "empty.png"
+PLACED = "mats.json"
+"""Zone -> corners (4, 2), shares of the picture, of a sheet that was placed by hand, for its markers were not read."""
+
 JOURNAL, SIGNATURE = "journal.jsonl", "signature.json"
 DELETED_PREFIX = ".gone-"
 """How the name of a folder begins that has been taken out of its archive and is still to be deleted."""
@@ -182,6 +185,11 @@ class Attempt:
     def empty(self) -> np.ndarray | None:
         """The rig with nothing on the mats, (h, w, 3) uint8 BGR, if it was kept."""
         return read_image(self.folder / EMPTY) if (self.folder / EMPTY).exists() else None
+
+    @cached_property
+    def placed(self) -> dict[str, np.ndarray]:
+        """The mats that were placed by hand; mostly none. Raises BadAttempt."""
+        return read_placed(self.folder / PLACED)
 
     @cached_property
     def seconds(self) -> list[float]:
@@ -371,6 +379,20 @@ def read_image(path: Path) -> np.ndarray:
     if image is None:
         raise BadAttempt(f"{path}: not a picture that can be read")
     return image
+
+
+def read_placed(path: Path) -> dict[str, np.ndarray]:
+    """Zone -> corners (4, 2) of a sheet placed by hand, shares of the picture; none without the file.
+
+    Raises BadAttempt.
+    """
+    if not path.exists():
+        return {}
+    try:
+        kept = json.loads(path.read_text(encoding="utf-8"))
+        return {str(zone): np.array(corners, float).reshape(4, 2) for zone, corners in kept.items()}
+    except (OSError, ValueError, TypeError, AttributeError) as error:
+        raise BadAttempt(f"{path}: no corners of mats ({error})") from None
 
 
 def sha256(path: Path) -> str:

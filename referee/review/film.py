@@ -33,7 +33,9 @@ LEAST_MARKERS = 2
 def observer_of(attempt: Attempt, palette: str | None = None) -> Observer:
     """An observer with the attempt's pieces, lens, empty view and, unless another file is given, its palette."""
     colors = load_palette(palette) if palette else attempt.palette
-    return Observer(attempt.piece_set, attempt.camera, colors, attempt.empty)
+    observer = Observer(attempt.piece_set, attempt.camera, colors, attempt.empty)
+    observer.placed = attempt.placed
+    return observer
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ from typing import Any
 import cv2
 import numpy as np
 
-from calibration.mat import Mats, detect_mats
+from calibration.mat import Mats
 from cards.build import TALLEST_MM
 from referee.errors import RefereeError
 from referee.session.ports import RunningSession
@@ -106,7 +106,7 @@ class FieldPreviews:
         if time.monotonic() - at > MATS_EVERY_S:
             mats = None
             with suppress(RefereeError):
-                mats = detect_mats(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY), self._session.observer.camera)
+                mats = self._session.observer.look(image)
             self._mats = (time.monotonic(), mats)
         return mats
 

@@ -175,6 +175,8 @@ class Observer:
         self.empty: np.ndarray | None = None
         self.empty_mats: Mats | None = None
         self.markers: Corners = {}
+        self.placed: dict[str, np.ndarray] = {}
+        """Zone -> its sheet's corners (4, 2), shares of the picture, placed by hand where its markers are not read."""
         self.left_out: tuple[str, ...] = ()
         """Aids that it was not to learn from, in words: noted with every judgement."""
         self._catalogues: dict[tuple, Catalogue] = {}
@@ -221,7 +223,7 @@ class Observer:
     def look(self, frame: np.ndarray) -> Mats:
         """The mats in a frame, completed by markers of the session's earlier frames; through the lens file where it
         fits them, else through an estimated lens."""
-        return believed_mats(frame, self.camera, self.markers, self.empty)
+        return believed_mats(frame, self.camera, self.markers, self.empty, self.placed)
 
     def gather(self, frame: np.ndarray) -> tuple[Mats, tuple[str, ...], dict[str, tuple[ZoneView, Evidence]]]:
         """The mats in a frame (h, w, 3) uint8 BGR, what is to be said of them, and by zone what its pixels tell."""
@@ -274,6 +276,8 @@ class Observer:
             notes.append(f"the markers of mat {' and '.join(mats.doubtful)} fit no sheet: are two of them in view?")
         if not mats.poses:
             notes.append("no mat is in view")
+        if by_hand := sorted(self.placed.keys() & mats.poses.keys()):
+            notes.append(f"placed by hand, for its markers were not read: mat {' and '.join(by_hand)}")
         if abs(self.size_factor - 1) > SIZES_TOLD:
             notes.append(size_fault(self.size_factor))
         if self.camera is not None and mats.poses and mats.camera.estimated and not self.camera.estimated:
@@ -294,7 +298,7 @@ class Observer:
     ) -> list[ZonePixels]:
         """Every mat's zone in a frame (h, w, 3)."""
         if self.empty is not None and self.empty_mats is None:
-            self.empty_mats = believed_mats(self.empty, self.camera, {})
+            self.empty_mats = believed_mats(self.empty, self.camera, {}, None, self.placed)
 
         def zone(pose: MatPose) -> ZonePixels:
             view = zone_view(frame, mats.camera, pose, field)

@@ -21,6 +21,7 @@ from calibration.camera import guessed_camera
 from calibration.palette import nominal_palette
 from cards.pieces import builtin_piece_set
 from referee.cli import cli
+from referee.devices.camera_settings import CameraSettings
 from referee.recording import Budget, Recorder, load_attempt
 from referee.recording.folder import META, TIMES, TORN, VIDEO, write_json
 from referee.session.rig_setup import RigSetup
@@ -113,14 +114,18 @@ def keep_rig(folder):
     """What a table has learnt of its lens, its colours and its empty mats."""
     seen = {"camera": guessed_camera(64, 48), "palette": nominal_palette(builtin_piece_set())}
     seen["camera"] = replace(seen["camera"], estimated=False)
-    observer = SimpleNamespace(**seen, empty=np.full((48, 64, 3), 90, np.uint8))
-    RigSetup(SimpleNamespace(observer=observer, data_dir=folder, camera=SimpleNamespace(name="c"))).keep()
+    placed = {"A": np.array([(0, 0), (1, 0), (1, 1), (0, 1)])}
+    observer = SimpleNamespace(**seen, empty=np.full((48, 64, 3), 90, np.uint8), placed=placed)
+    camera = SimpleNamespace(name="c", source="/dev/v4l/by-id/c", settings=CameraSettings())
+    RigSetup(SimpleNamespace(observer=observer, data_dir=folder, camera=camera)).keep()
 
 
 KEPT = {
     "rig/camera.yaml": keep_rig,
     "rig/palette.json": keep_rig,
     "rig/empty.png": keep_rig,
+    "rig/mats.json": keep_rig,
+    "rig/camera.json": keep_rig,
     "web-secret": lambda folder: kept_secret(folder / "web-secret"),
     "logins.json": lambda folder: Logins(folder / "logins.json", "pin", lambda: 1e9).begin("Eva", "10.0.0.1"),
     "evening.json": lambda folder: EveningStore(folder).change({"sound": False}),

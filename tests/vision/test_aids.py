@@ -10,7 +10,8 @@ import pytest
 from made_cases import HIGHER, RED, WHITE_BESIDE, decided, of_a_tower, reading
 
 from calibration.errors import FewPieces
-from calibration.markers import DICTIONARY, find_markers
+from calibration.markers import CORNERS, DICTIONARY, MARKER_CENTRES, find_markers
+from calibration.mat import SHEET_CORNERS, detect_mats
 from calibration.palette import LINEAR, nominal_palette
 from calibration.quality import clipped_pixels
 from cards.build import Build, Piece
@@ -55,6 +56,22 @@ def test_an_empty_frame_of_elsewhere_is_left_out_and_the_build_is_judged_without
     judgement = Observer(rig.piece_set, rig.camera, empty=elsewhere).judge([built], CARD)
     assert "does not fit mat A and B" in judgement.notes[0]
     assert {zone: v.ruling for zone, v in judgement.zones.items()} == {"A": "match", "B": "match"}
+
+
+def test_a_mat_placed_by_hand_is_judged_and_that_is_said_until_the_camera_moves(rig, bare, built):
+    mats = detect_mats(cv2.cvtColor(bare, cv2.COLOR_BGR2GRAY), rig.camera)
+    pose, spoilt = mats.poses["A"], built.copy()
+    for centre in MARKER_CENTRES:
+        square = mats.camera.project(pose.to_camera(np.c_[centre + 1.1 * CORNERS, np.zeros(4)]))
+        cv2.fillConvexPoly(spoilt, square.round().astype(np.int32), (90, 90, 90))
+    observer = Observer(rig.piece_set, rig.camera)
+    assert observer.judge([spoilt], CARD).zones.keys() == {"B"}
+    corners = mats.camera.project(pose.to_camera(np.c_[SHEET_CORNERS, np.zeros(4)]))
+    observer.placed = {"A": (corners + 0.5) / (built.shape[1], built.shape[0])}
+    observer.markers = find_markers(cv2.cvtColor(spoilt, cv2.COLOR_BGR2GRAY))
+    judged = observer.judge([spoilt], CARD)
+    assert judged.zones["A"].ruling == "match" and "placed by hand, for its markers" in judged.notes[0]
+    assert observer.judge([np.roll(spoilt, 12, axis=1)], CARD).zones.keys() == {"B"}
 
 
 def test_only_the_mat_that_slid_loses_its_empty_frame(rig, make_rig, built):

@@ -17,6 +17,7 @@ from test_overlay import judged
 from cards.law import Reason
 from referee.match.verdict import Verdict
 from referee.session.field_previews import SHOWN_PX, FieldPreviews, crop_around_zones
+from referee.vision.observer import Observer
 from referee.vision.overlay import AMBER, GREEN, RED, WHITE
 
 
@@ -26,7 +27,7 @@ class Seen:
     def __init__(self, rig) -> None:
         self.film = Film(rig)
         self.gate = self.film.gate
-        self.observer = SimpleNamespace(camera=rig.camera)
+        self.observer = Observer(rig.piece_set, rig.camera)
         self.state = SimpleNamespace(phase="building", duel=SimpleNamespace(number=1))
         self.fields = FieldPreviews(self)
 

@@ -31,7 +31,8 @@ def shoot(page: Page, scene: Scene, folder: Path) -> None:
     """One scene in every look."""
     session = FakeSession()
     scene.prepare(session)
-    server = Server(create_app(session, pin="1" if scene.path == "/login" else None), "127.0.0.1", 0)
+    pin = "1" if scene.path == "/login" else None
+    server = Server(create_app(session, pin, choices=session.choices), "127.0.0.1", 0)
     try:
         for look in looks(page, server.url.rstrip("/") + scene.path):
             page.screenshot(path=folder / f"{look}-{scene.name}.jpg", type="jpeg", full_page=look.width < 1000)

@@ -19,6 +19,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "simulator"))
 
 from posed_table import PosedTable
 
+from calibration.markers import CORNERS, MARKER_CENTRES
+from calibration.mat import SHEET_CORNERS, detect_mats
 from calibration.palette import nominal_palette
 from cards.deck import builtin_deck
 from cards.pieces import builtin_piece_set
@@ -62,12 +64,23 @@ def table_picture() -> np.ndarray:
     return PosedTable(builtin_piece_set(), 3, seating="beside").empty()
 
 
+def without_markers(image, zone):
+    """A picture in which that mat's markers are grey, and where its sheet's corners (4, 2) are, shares of it."""
+    mats = detect_mats(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY))
+    pose, spoilt = mats.poses[zone], image.copy()
+    for centre in MARKER_CENTRES:
+        square = np.c_[centre + 1.1 * CORNERS, np.zeros(4)]
+        cv2.fillConvexPoly(spoilt, mats.camera.project(pose.to_camera(square)).round().astype(np.int32), (90, 90, 90))
+    corners = mats.camera.project(pose.to_camera(np.c_[SHEET_CORNERS, np.zeros(4)]))
+    return spoilt, (corners + 0.5) / (image.shape[1], image.shape[0])
+
+
 class FakeObserver:
     """Learns nothing, but remembers that it was asked to."""
 
     def __init__(self, piece_set) -> None:
         self.camera, self.palette, self.asked = None, nominal_palette(piece_set), []
-        self.empty, self.markers = None, {}
+        self.empty, self.markers, self.placed = None, {}, {}
 
     def learn_empty(self, image) -> None:
         self.asked.append("empty")
@@ -127,7 +140,7 @@ class FakeSession:
         self.box = KeysBox(self.clock)
         self.judging = FakeJudging()
         self.setup = RigSetup(self)
-        self.practice = None
+        self.practice = self.choices = None
         self.data_dir = Path(mkdtemp(prefix="referee-web-"))
         weakref.finalize(self, shutil.rmtree, self.data_dir, ignore_errors=True)
         (self.data_dir / "evening.json").write_text('{"countdown": 0}', encoding="utf-8")

@@ -9,8 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import practising
-from fake_session import MISSING, FakeSession
+from fake_session import MISSING, FakeSession, table_picture, without_markers
+from simulated_webcams import SimulatedChoices
 
+from cards.sentences import sentence
+from referee.devices.ports import Frame
 from referee.match.commands import BeginJudging, DrawCard, Foul, NextDuel, OpenReview, Overrule, Ready
 from referee.match.foul import FoulProposal, foul_sentence
 from referee.recording import load_attempt
@@ -206,6 +209,16 @@ def signed(session: FakeSession) -> None:
     session.setup.sign(("Ann", "Dia"), {"steps": {}}, "Eva")
 
 
+def rigged(session: FakeSession) -> None:
+    """Two SIMULATED webcams; what is held is not in force; a mat has no markers to read and was placed by hand."""
+    started(session)
+    session.choices = SimulatedChoices()
+    image, corners = without_markers(table_picture(), "B")
+    session.camera.latest = lambda after=-1, timeout_s=1.0: Frame(image, 1, 0.0)
+    session.observer.placed = {"B": corners}
+    session.alarms = [{"code": "exposure", "text": sentence("exposure_off", wanted=156, actual=312)}]  # SIMULATED
+
+
 def judging(session: FakeSession) -> None:
     """The views after the Stop are being judged."""
     stopped(session)
@@ -331,7 +344,8 @@ SCENES = (
     Scene("console-draw", "/referee", started, "[data-dialog=draw]"),
     Scene("console-keys", "/referee", started, "[data-dialog=help]"),
     Scene("setup-signed", "/setup", signed),
-    Scene("setup-measured", "/setup", started, "#mats button"),
+    Scene("setup-measured", "/setup", rigged, "#mats button"),
+    Scene("setup-corners", "/setup", rigged, "#place-B .begin"),
     Scene("attempts", "/attempts", recorded),
     Scene("attempts-pace", "/attempts", recorded, "main a[href*='/pace/']"),
     Scene("attempt", "/attempts", recorded, ".attempt-cell a"),

@@ -24,7 +24,8 @@ def take(browser, scene: Scene, folder: Path) -> None:
     """The scene at both sizes; the phone's picture is dark and German."""
     session = FakeSession()
     scene.prepare(session)
-    server = Server(create_app(session, pin="1" if scene.path == "/login" else None), "127.0.0.1", 0)
+    pin = "1" if scene.path == "/login" else None
+    server = Server(create_app(session, pin, choices=session.choices), "127.0.0.1", 0)
     try:
         for name, size in SIZES.items():
             shoot(browser, scene, server.url, size, name == "phone", folder / f"{scene.name}-{name}.png")

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from types import MappingProxyType
 
 import cv2
 import numpy as np
+
+from referee.errors import DeviceLost
 
 SWITCHES = {
     "exposure": cv2.CAP_PROP_AUTO_EXPOSURE,
@@ -64,3 +67,33 @@ class SimulatedCapture:
 
     def release(self):
         self.left = 0
+
+
+BRIO = "/dev/v4l/by-id/usb-Brio_22BB-video-index0"
+
+
+class SimulatedChoices:
+    """Choices of devices as a page sees them: two SIMULATED webcams, the one in use without a picture."""
+
+    camera, box = "0", "none"
+
+    names = MappingProxyType({"0": "", BRIO: "Brio 100", "phone": "phone"})
+
+    def cameras(self):
+        return {self.camera: ""} | dict(self.names)
+
+    def picture(self, source):
+        if source != BRIO:
+            raise DeviceLost("camera 0: was not found")
+        return np.full((720, 1280, 3), 77, np.uint8)
+
+    def boxes(self):
+        return ["none", "auto", "/dev/ttyUSB0"]
+
+    def use_camera(self, source):
+        if source == "9":
+            raise DeviceLost("no camera '9': take one of 0, 1 or an address")
+        self.camera = source
+
+    def use_box(self, port):
+        self.box = port

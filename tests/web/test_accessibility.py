@@ -51,7 +51,8 @@ def served(request):
     """A scene and its address."""
     session = FakeSession()
     request.param.prepare(session)
-    server = Server(create_app(session, pin="1" if request.param.path == "/login" else None), "127.0.0.1", 0)
+    pin = "1" if request.param.path == "/login" else None
+    server = Server(create_app(session, pin, choices=session.choices), "127.0.0.1", 0)
     yield request.param, server.url.rstrip("/")
     server.close()
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from types import MappingProxyType
+import re
 
 import cv2
 import numpy as np
 import pytest
-from fake_session import FakeSession, table_picture
-from simulated_webcams import SWITCHES, VALUES, SimulatedCapture
+from fake_session import FakeSession, table_picture, without_markers
+from playwright.sync_api import expect
+from scenes import rigged
+from simulated_webcams import BRIO, SWITCHES, VALUES, SimulatedCapture, SimulatedChoices
 
 from calibration.camera import CameraModel, load_camera
 from calibration.errors import BadCamera
@@ -21,12 +23,14 @@ from referee.devices.camera_settings import CameraSettings
 from referee.devices.ports import Frame
 from referee.errors import DeviceLost, IllegalCommand
 from referee.match.commands import DrawCard
+from referee.recording.folder import read_placed
 from referee.session.rig_setup import kept_camera
 from referee.web.app import create_app
 from referee.web.i18n.texts import LANGUAGES, catalogue
 from referee.web.pages import rig_checks, setup
 from referee.web.pages.rig_checks import Number
 from referee.web.pages.setup import STEPS
+from referee.web.server import Server
 
 
 def unstill() -> CameraSettings:
@@ -83,6 +87,83 @@ def test_what_is_wrong_with_a_rig_is_named_with_what_to_do(spoil, name, side):
 def test_a_picture_without_mats_fails_and_breaks_nothing():
     numbers = rig_checks.mats_numbers(np.full((720, 1280, 3), 90, np.uint8), None)
     assert [(n.name, n.value, n.passed) for n in numbers] == [("mats", 0, False)]
+
+
+def shares(corners) -> str:
+    return " ".join(f"{x:.4f},{y:.4f}" for x, y in corners)
+
+
+def test_a_mat_whose_markers_are_not_read_is_placed_by_hand_and_that_is_on_record(client, session, monkeypatch):
+    image, corners = without_markers(table_picture(), "B")
+    monkeypatch.setattr(session.camera, "latest", lambda after=-1, timeout_s=1.0: Frame(image, 1, 0.0))
+    assert 'id="place-B"' not in client.page()
+    client.post("measure/mats")
+    assert 'id="place-B"' in client.page() and 'id="place-A"' not in client.page()
+    crooked = corners + [(0.03, 0), (0, 0.03), (0, 0), (0, 0)]
+    assert "fit no flat sheet" in client.post("place", zone="B", corners=shares(crooked)).text
+    for wrong in ("0.1,0.1", "x,y " * 4, shares(corners[::-1]), shares(9 * corners), shares(0.01 * corners)):
+        assert client.post("place", zone="B", corners=wrong).status_code == 409
+    assert client.post("place", zone="Q", corners=shares(corners)).status_code == 404
+    assert client.post("place", zone="B", corners=shares(corners)).status_code == 303
+    assert (
+        "Mat B was placed by hand." in client.page()
+        and "Matte B wurde von Hand" in client.web.get("/setup?lang=de").text
+    )
+    drawn = cv2.imdecode(np.frombuffer(client.web.get("/setup/mats.jpg").data, np.uint8), cv2.IMREAD_COLOR)
+    assert (np.abs(drawn.astype(int) - (0, 67, 168)).max(axis=2) < 60).sum() > 300
+    assert client.post("sign", name_A="Ann", name_B="Ben").status_code == 409  # both must say that they saw it
+    session.create_match(["Ann", "Ben"])
+    client.post("sign", name_A="Ann", name_B="Ben", anyway="yes")
+    rows = session.events[-1].data["record"]["steps"]["mats"]
+    assert [(n["zone"], n["passed"]) for n in rows if n["name"] == "by_hand"] == [("B", False)]
+    assert "markers" not in [n["name"] for n in rows if n["zone"] == "B"]
+    assert client.post("place", zone="B", corners="").status_code == 409
+    kept = read_placed(session.data_dir / "rig" / "mats.json")
+    assert kept.keys() == {"B"} and np.abs(kept["B"] - corners).max() < 1e-4
+    client.post("thaw", who="Eva")
+    client.post("place", zone="B", corners="")
+    assert session.observer.placed == {} == read_placed(session.data_dir / "rig" / "mats.json")
+
+
+def test_corners_are_moved_by_keys_mouse_and_finger(session, browser):
+    rigged(session)
+    before = session.observer.placed["B"] * (1280, 720)
+    server = Server(create_app(session), "127.0.0.1", 0)
+    context = browser.new_context(viewport={"width": 1000, "height": 900}, has_touch=True)
+    try:
+        page = context.new_page()
+        page.goto(f"{server.url}setup")
+        page.locator("#mats-picture").evaluate("(img) => img.complete || new Promise((done) => img.onload = done)")
+        page.locator("#place-B .begin").click()
+        page.keyboard.press("ArrowRight")
+        page.keyboard.press("Shift+ArrowUp")
+        expect(page.locator("#place-B output")).to_have_text(re.compile(r"^Far left corner: \d+, \d+$"))
+        scale = 1280 / page.locator("#corners").bounding_box()["width"]
+        for name, how in (("Far right corner", "mouse"), ("Near right corner", "touch")):
+            box = page.get_by_role("button", name=name).bounding_box()
+            x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+            if how == "mouse":
+                page.mouse.move(x, y)
+                page.mouse.down()
+                page.mouse.move(x + 20, y + 10)
+                page.mouse.up()
+                continue
+            finger = context.new_cdp_session(page)
+            for kind, points in (("Start", [(x, y)]), ("Move", [(x + 20, y + 10)]), ("End", [])):
+                touched = [{"x": px, "y": py} for px, py in points]
+                finger.send("Input.dispatchTouchEvent", {"type": f"touch{kind}", "touchPoints": touched})
+        told = page.locator("#place-B [name=corners]").input_value()
+        with page.expect_navigation():
+            page.locator("#place-B .keep").click()
+        expect(page.locator("#fault")).to_contain_text("these corners fit no flat sheet")
+        page.locator("#place-B .begin").click()  # and can be mended
+        assert page.locator("#place-B [name=corners]").input_value() == told
+    finally:
+        context.close()
+        server.close()
+    moved = np.array([one.split(",") for one in told.split()], float) * (1280, 720) - before
+    drag = np.array([20, 10]) * scale
+    assert np.abs(moved - [(1, -10), drag, drag, (0, 0)]).max() < 1.5
 
 
 def test_without_a_camera_file_the_lens_fails_and_says_so():
@@ -142,6 +223,7 @@ def test_every_number_and_hint_has_a_text(language):
         *rig_checks.camera_numbers({"fps": 30.0}, unstill()),
         Number("error", 2, None, 0.8),
         Number("used", 0, 1, None),
+        Number("by_hand", 1, None, 0),
         Number("fill", 9, None, 2),
         Number("hands", 1, None, 0),
     ]
@@ -307,7 +389,7 @@ def test_a_lost_camera_is_named_where_another_one_is_chosen(client, session, mon
     told, lost = session.snapshot, sentence("camera_shut")
     live = {**told()["live"], "camera": {"name": "9", "fps": 0.0, "dropped": 0, "lost": lost}}
     monkeypatch.setattr(session, "snapshot", lambda: {**told(), "live": live})
-    client.web.application.extensions["referee.choices"] = TwoCameras()
+    client.web.application.extensions["referee.choices"] = SimulatedChoices()
     page = client.page()
     assert "Camera 0 gives no picture. Plug it in, or choose another one here." in page and "9: was not found" in page
 
@@ -347,38 +429,8 @@ def test_eight_views_of_the_board_make_a_camera_file(client, session, monkeypatc
     assert "Used from now on" in client.page()
 
 
-BRIO = "/dev/v4l/by-id/usb-Brio_22BB-video-index0"
-
-
-class TwoCameras:
-    """Choices of devices as a page sees them."""
-
-    camera, box = "0", "none"
-
-    names = MappingProxyType({"0": "", BRIO: "Brio 100", "phone": "phone"})
-
-    def cameras(self):
-        return {self.camera: ""} | dict(self.names)
-
-    def picture(self, source):
-        if source != BRIO:
-            raise DeviceLost("camera 0: was not found")
-        return np.full((720, 1280, 3), 77, np.uint8)
-
-    def boxes(self):
-        return ["none", "auto", "/dev/ttyUSB0"]
-
-    def use_camera(self, source):
-        if source == "9":
-            raise DeviceLost("no camera '9': take one of 0, 1 or an address")
-        self.camera = source
-
-    def use_box(self, port):
-        self.box = port
-
-
 def test_camera_and_box_are_chosen_on_the_page(session):
-    choices = TwoCameras()
+    choices = SimulatedChoices()
     client = Client(session)
     client.web.application.extensions["referee.choices"] = choices
     page = client.page()

@@ -11,7 +11,7 @@ import numpy as np
 
 from calibration.camera import CameraModel
 from calibration.markers import MARKER_CENTRES, Corners, confirmed_marker, find_markers, zone_markers
-from calibration.mat import MatPose, Mats, detect_mats
+from calibration.mat import MatPose, Mats, detect_mats, markers_by_hand
 from calibration.quality import clipped_pixels
 from calibration.still import sheet_moved, still_markers
 from cards.pieces import PieceSet
@@ -38,14 +38,18 @@ EMPTY_TINT = measured(0.5, "log R - log G, or log B - theirs", "tinted shadows h
 
 
 def believed_mats(
-    picture: np.ndarray, camera: CameraModel | None, earlier: Corners, then: np.ndarray | None = None
+    picture: np.ndarray,
+    camera: CameraModel | None,
+    earlier: Corners,
+    then: np.ndarray | None = None,
+    placed: Mapping[str, np.ndarray] | None = None,
 ) -> Mats:
     """The mats in an 8-bit picture, grey (h, w) or BGR (h, w, 3), through the lens file's ``camera`` unless markers are
     off through it, or had to be left out, and an estimated lens puts them right: then the file is of another lens.
 
     ``earlier`` are the markers of a frame ``then`` of the same session, grey or BGR. A mat of which hardly a marker
     is seen is seen by its markers as far as blur has left them, and not believed where the picture shows that it has
-    moved.
+    moved; or it is where its corners were ``placed`` by hand.
 
     Raises BadCamera for a lens file of another format, but not for that of a camera which was turned on its side.
     """
@@ -53,6 +57,8 @@ def believed_mats(
     markers = find_markers(gray, earlier, None if picture.ndim == 2 else picture)
     if then is not None and then.shape[:2] == gray.shape:
         markers, earlier = _held_against(gray, then, markers, earlier)
+    if placed:
+        markers = markers_by_hand(placed, gray.shape[::-1], markers, earlier) | markers
     lenses = _lenses(camera, gray)
     mats = min((detect_mats(gray, lens, earlier, markers) for lens in lenses), key=lambda m: (not m.poses, m.error_px))
     seen = 4 * len(mats.poses)

@@ -17,6 +17,7 @@ from calibration.mat import FIELD, MatPose, Mats, detect_mats
 from calibration.palette import Palette
 from calibration.quality import ANGLE_DEG, DISTANCE_CM, Figure, zone_quality
 from referee.devices.camera_settings import CameraSettings
+from referee.vision.image.aids import believed_mats
 from referee.vision.live.gate_history import FRESH_S
 from referee.vision.observer import SIZES_TOLD
 
@@ -63,14 +64,21 @@ class Number(Figure):
         return asdict(self) | {"passed": self.passed}
 
 
-def mats_numbers(image: np.ndarray, camera: CameraModel | None) -> list[Number]:
-    """Of one frame (h, w, 3) BGR: are both mats seen, flat, from the right place, in good light?"""
+Placed = Mapping[str, np.ndarray]
+"""Zone -> corners (4, 2), shares of the picture, of a sheet that was placed by hand."""
+
+
+def mats_numbers(image: np.ndarray, camera: CameraModel | None, placed: Placed | None = None) -> list[Number]:
+    """Of one frame (h, w, 3) BGR: are both mats seen, flat, from the right place, in good light? Of one placed by hand
+    it is not said how many markers are seen, but that it was."""
     gray = cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)
-    mats = detect_mats(gray, camera)
+    mats = believed_mats(gray, camera, {}, None, placed)
     seen = [zone for zone in PLAYED_ZONES if zone in mats.poses]
     rows = [Number("mats", len(seen), len(PLAYED_ZONES), None)]
     for zone in seen:
-        rows += [_number(one, zone) for one in zone_quality(gray, mats, mats.poses[zone])]
+        numbers = [_number(one, zone) for one in zone_quality(gray, mats, mats.poses[zone])]
+        by_hand = zone in (placed or ())
+        rows += [Number("by_hand", 1, None, 0, zone=zone), *numbers[1:]] if by_hand else numbers
     return rows
 
 
@@ -147,9 +155,9 @@ def _distance(palette: Palette, i: int, j: int) -> float:
     return float(np.sqrt(d @ np.linalg.solve((palette.covariances[i] + palette.covariances[j]) / 2, d)))
 
 
-def draw_mats(image: np.ndarray, camera: CameraModel | None) -> np.ndarray:
+def draw_mats(image: np.ndarray, camera: CameraModel | None, placed: Placed | None = None) -> np.ndarray:
     """A copy of the frame with the fields found, the line that builds stand on, and each zone's letter."""
-    mats = detect_mats(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY), camera)
+    mats = believed_mats(image, camera, {}, None, placed)
     drawn = image.copy()
     for zone, pose in mats.poses.items():
         (w, h), color = FIELD, (171, 92, 11) if zone == "A" else (0, 67, 168)

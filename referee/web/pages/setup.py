@@ -36,6 +36,9 @@ FRAME_WAIT_S = 10.0
 SHOWN_PX, LISTED_PX = 1280, 320
 """Width at most of the picture with the mats, and of each camera's in the list."""
 
+MOST_SHARE = 2.0
+"""Of the picture's width or height: a corner that lies farther from its left top is none."""
+
 SETTLE_S = 1.5
 """A webcam that was told to choose its exposure, white balance and focus anew has chosen by then."""
 
@@ -97,6 +100,7 @@ def blueprint(session: Session) -> flask.Blueprint:
             phone=session.camera if isinstance(session.camera, PhoneCamera) else None,
             lost=session.snapshot()["live"]["camera"].get("lost"),
             limits=rig_checks.LIMITS,
+            unread=_unread(session, setting),
         )
 
     @pages.post("/devices")
@@ -110,13 +114,7 @@ def blueprint(session: Session) -> flask.Blueprint:
         if step not in STEPS:
             flask.abort(404, "no such step")
         session.setup.may_change()
-        if not setting.lock.acquire(blocking=False):
-            raise IllegalCommand(sentence("measuring"))
-        try:
-            setting.results[step] = tuple(_measured(session, setting, step))
-            session.setup.keep()
-        finally:
-            setting.lock.release()
+        _measure(session, setting, step)
         return flask.redirect(flask.url_for("setup.setup", _anchor=step), 303)
 
     @pages.post("/sign")
@@ -132,7 +130,29 @@ def blueprint(session: Session) -> flask.Blueprint:
     pages.register_error_handler(RefereeError, _fault)
     _prints(pages, session)
     _phone(pages, session)
+    _by_hand(pages, session, setting)
     return pages
+
+
+def _by_hand(pages: flask.Blueprint, session: Session, setting: Setting) -> None:
+    """Where a mat lies whose markers are not read."""
+
+    @pages.post("/place")
+    def place() -> flask.typing.ResponseReturnValue:
+        zone = flask.request.form.get("zone")
+        if zone not in rig_checks.PLAYED_ZONES:
+            flask.abort(404, "no such mat")
+        session.setup.place(zone, _corners(flask.request.form.get("corners", "")), _frame(session))
+        _measure(session, setting, "mats")
+        return flask.redirect(flask.url_for("setup.setup", _anchor="mats"), 303)
+
+
+def _unread(session: Session, setting: Setting) -> dict[str, str]:
+    """Zone -> the corners as ``_corners`` reads them, '' for none yet, of mats that were placed by hand, and of those
+    that the last measuring did not find."""
+    placed, shown = session.observer.placed, {number.zone for number in setting.results.get("mats", ())}
+    zones = [zone for zone in rig_checks.PLAYED_ZONES if zone in placed or (shown and zone not in shown)]
+    return {zone: " ".join(f"{x:.4f},{y:.4f}" for x, y in placed.get(zone, ())) for zone in zones}
 
 
 def _fault(error: RefereeError) -> flask.typing.ResponseReturnValue:
@@ -152,7 +172,7 @@ def _prints(pages: flask.Blueprint, session: Session) -> None:
 
     @pages.get("/mats.jpg")
     def mats() -> flask.Response:
-        return _shown(rig_checks.draw_mats(_frame(session), session.observer.camera), SHOWN_PX)
+        return _shown(rig_checks.draw_mats(_frame(session), session.observer.camera, session.observer.placed), SHOWN_PX)
 
     @pages.get("/camera.jpg")
     def camera() -> flask.Response:
@@ -232,13 +252,36 @@ def _frame(session: Session) -> np.ndarray:
     return frame.image
 
 
+def _corners(shares: str) -> np.ndarray | None:
+    """(4, 2) corners as shares of the picture, "x,y" each; None for none. Raises IllegalCommand for anything else."""
+    if not shares:
+        return None
+    try:
+        corners = np.array([one.split(",") for one in shares.split()], float)
+    except ValueError:
+        corners = np.empty(0)
+    refuse_if(corners.shape != (4, 2) or not (np.abs(corners) <= MOST_SHARE).all(), "no_sheet")
+    return corners
+
+
+def _measure(session: Session, setting: Setting, step: str) -> None:
+    """Raises IllegalCommand while somebody else measures."""
+    if not setting.lock.acquire(blocking=False):
+        raise IllegalCommand(sentence("measuring"))
+    try:
+        setting.results[step] = tuple(_measured(session, setting, step))
+        session.setup.keep()
+    finally:
+        setting.lock.release()
+
+
 def _measured(session: Session, setting: Setting, step: str) -> list[Number]:
     if step == "mats":
         _hold_settings(session.camera)
     image = _frame(session)
     if step == "mats":
         session.judging.set_up_anew()
-        numbers = rig_checks.mats_numbers(image, session.observer.camera)
+        numbers = rig_checks.mats_numbers(image, session.observer.camera, session.observer.placed)
         return [*numbers, *rig_checks.camera_numbers(session.camera.status(), session.camera.settings)]
     if step == "lens":
         return _lens(session, setting, image)

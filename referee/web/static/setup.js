@@ -56,3 +56,82 @@
     }
   }, true);
 })();
+
+// A mat whose markers are not read: its sheet's corners are dragged, or moved by the arrow keys.
+(() => {
+  const picture = document.getElementById("mats-picture"), over = document.getElementById("corners");
+  const handles = [...over.querySelectorAll("button")], outline = over.querySelector("polygon"), near = over.querySelector("polyline"), lens = over.querySelector("canvas");
+  const START = { A: [[.08, .5], [.42, .5], [.45, .85], [.05, .85]], B: [[.58, .5], [.92, .5], [.95, .85], [.55, .85]] };
+  const SLOW_PX = 4, SLOW = .4, STEP_PX = 1, LONG_PX = 10, LENS_PX = 30; // of the screen, then of the picture
+  let form = null, corners = [];
+
+  const size = () => [picture.naturalWidth || 1280, picture.naturalHeight || 720];
+  const fit = () => { // the picture may be less wide or less high than its frame
+    const [width, height] = size(), frame = picture.getBoundingClientRect();
+    const scale = Math.min(frame.width / width, frame.height / height);
+    Object.assign(over.style, { width: `${scale * width}px`, height: `${scale * height}px`,
+      left: `${(frame.width - scale * width) / 2}px`, top: `${(frame.height - scale * height) / 2}px` });
+  };
+  const show = () => {
+    outline.setAttribute("points", corners.map((c) => c.join(",")).join(" "));
+    near.setAttribute("points", corners.slice(2).map((c) => c.join(",")).join(" "));
+    handles.forEach((handle, n) => Object.assign(handle.style, { left: `${100 * corners[n][0]}%`, top: `${100 * corners[n][1]}%` }));
+    form.elements.corners.value = corners.map((c) => c.map((v) => v.toFixed(4)).join(",")).join(" ");
+  };
+  const magnify = (n) => { // what lies under the corner, beside it
+    const [width, height] = size(), [x, y] = corners[n], pen = lens.getContext("2d"), half = lens.width / 2;
+    lens.hidden = false;
+    lens.style.left = `${x < .5 ? 75 : 5}%`;
+    pen.fillRect(0, 0, lens.width, lens.width);
+    pen.drawImage(picture, x * width - LENS_PX / 2, y * height - LENS_PX / 2, LENS_PX, LENS_PX, 0, 0, lens.width, lens.width);
+    pen.strokeStyle = "#f0f";
+    pen.strokeRect(half, 0, 0, lens.width);
+    pen.strokeRect(0, half, lens.width, 0);
+  };
+  const move = (n, dx, dy) => {
+    corners[n] = [corners[n][0] + dx, corners[n][1] + dy].map((v) => Math.min(1, Math.max(0, v)));
+    show();
+    magnify(n);
+    const [width, height] = size();
+    form.querySelector("output").value = `${handles[n].getAttribute("aria-label")}: ${Math.round(corners[n][0] * width)}, ${Math.round(corners[n][1] * height)}`;
+  };
+  handles.forEach((handle, n) => {
+    let last = null;
+    handle.addEventListener("pointerdown", (event) => {
+      handle.setPointerCapture(event.pointerId);
+      last = [event.clientX, event.clientY];
+      magnify(n);
+    });
+    handle.addEventListener("pointermove", (event) => {
+      if (!handle.hasPointerCapture(event.pointerId)) return;
+      const dx = event.clientX - last[0], dy = event.clientY - last[1], pace = Math.hypot(dx, dy) < SLOW_PX ? SLOW : 1;
+      last = [event.clientX, event.clientY];
+      move(n, pace * dx / over.clientWidth, pace * dy / over.clientHeight);
+    });
+    handle.addEventListener("keydown", (event) => {
+      const way = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
+      if (!way) return;
+      event.preventDefault();
+      const [width, height] = size(), step = event.shiftKey ? LONG_PX : STEP_PX;
+      move(n, step * way[0] / width, step * way[1] / height);
+    });
+    handle.addEventListener("blur", () => { lens.hidden = true; });
+  });
+  for (const one of document.querySelectorAll("form.place")) {
+    const begin = one.querySelector(".begin"), keep = one.querySelector(".keep"), told = one.dataset.corners, key = `corners ${one.id}`;
+    begin.addEventListener("click", () => {
+      const set = sessionStorage.getItem(key) || told; // what was refused can be mended
+      form = one;
+      corners = set ? set.split(" ").map((c) => c.split(",").map(Number)) : START[one.elements.zone.value].map((c) => [...c]);
+      over.hidden = keep.hidden = one.querySelector("output").hidden = false;
+      fit();
+      show();
+      picture.scrollIntoView({ block: "nearest" });
+      handles[0].focus();
+    });
+    keep.addEventListener("click", () => { sessionStorage.setItem(key, one.elements.corners.value); });
+    one.querySelector(".away")?.addEventListener("click", () => { one.elements.corners.value = ""; sessionStorage.removeItem(key); });
+  }
+  addEventListener("resize", () => { if (!over.hidden) fit(); });
+  picture.addEventListener("load", () => { if (!over.hidden) fit(); });
+})();
