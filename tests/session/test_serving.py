@@ -63,7 +63,7 @@ def test_phones_are_sent_where_they_can_reach_the_board(monkeypatch, url, host, 
 def test_the_address_that_is_told_is_one_that_others_can_open(monkeypatch, host, told):
     monkeypatch.setattr(serving.socket, "socket", lambda *_: Line("10.0.0.7"))
     served = SimpleNamespace(url="http://127.0.0.1:8000/", close=lambda: None)
-    monkeypatch.setattr(serving, "serve", lambda *_: served)
+    monkeypatch.setattr(serving, "Server", lambda *_: served)
     with serving.page_server(Flask("test"), SimpleNamespace(host=host, port=8000, tls=None)) as url:
         assert url == f"http://{told}:8000/"
 
@@ -98,7 +98,7 @@ def served(monkeypatch):
         seen.append((tls, app.config["SESSION_COOKIE_SECURE"]))
         raise OSError(errno.EACCES, "this is a test")
 
-    monkeypatch.setattr(serving, "serve", serve)
+    monkeypatch.setattr(serving, "Server", serve)
     return seen
 
 
@@ -133,7 +133,7 @@ def test_when_a_server_says_it_is_there_its_first_page_is_compiled_and_what_is_l
         seen.append(({name for _, name in app.jinja_env.cache}, gc.get_freeze_count() > before))
         raise OSError(errno.EACCES, "this is a test")
 
-    monkeypatch.setattr(serving, "serve", serve)
+    monkeypatch.setattr(serving, "Server", serve)
     CliRunner().invoke(cli, commands["hall"])
     wanted = {"hall_board.html", "parts/board_verdict.html"}
     assert [(wanted <= compiled, settled) for compiled, settled in seen] == [(True, True)], seen
