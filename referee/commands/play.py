@@ -20,8 +20,7 @@ from referee.commands import serving
 from referee.commands.demo_options import DemoOptions
 from referee.commands.named_files import DECK_HELP, named_deck
 from referee.commands.options import names_in, option, simulated_players, takes_options
-from referee.commands.phone import kept_awake, open_phone_or_camera
-from referee.commands.serving import PATH, DashboardOptions
+from referee.commands.serving import PATH, DashboardOptions, kept_awake, open_phone_or_camera
 from referee.devices.phone import PhoneCamera
 from referee.devices.ports import Camera, Clock, SystemClock
 from referee.devices.webcams import FIRST_WEBCAM, webcams

@@ -17,7 +17,7 @@ from flask import Flask
 
 from referee.cli import cli
 from referee.commands import serving
-from referee.commands.phone import kept_awake
+from referee.commands.serving import kept_awake
 from referee.web.base_app import kept_secret
 from referee.web.logins import fingerprint
 

@@ -23,8 +23,8 @@ from cards.deck import builtin_deck
 from cards.kinds.layout import LayoutCard
 from cards.pieces import builtin_piece_set
 from referee.commands.options import PageOptions
-from referee.commands.phone import open_phone_or_camera
 from referee.commands.play import AT_A_TABLE
+from referee.commands.serving import open_phone_or_camera
 from referee.devices.box_keyboard import KeysBox
 from referee.devices.phone import PhoneCamera
 from referee.devices.ports import Frame, SystemClock
