@@ -126,7 +126,8 @@ class Previews(JobQueue[Callable[[], None]]):
         self._kept = VerdictPictures(session.data_dir / "verdicts")
 
     def get(self, name: str) -> bytes | None:
-        """The latest picture; the first one is waited for, half a second at most."""
+        """The latest JPEG: live, zone_A, zone_B, overlay, overlay/N, build/N/A or card; the first one is waited for,
+        half a second at most."""
         with self._ready:
             self._wanted[name] = time.monotonic()
             if name in ("live", "zone_A", "zone_B", "card") and self.alive:

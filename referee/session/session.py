@@ -8,7 +8,7 @@ Threads, besides those of the devices: ``events`` (box notices), ``health`` (ala
 (vision) and ``previews`` (JPEG). None of them waits for a viewer.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from cards.pieces import PieceSet
 from referee.devices.ports import ButtonBox, Camera, Clock
 from referee.events import Event
 from referee.journal.public_events import EventFeed
-from referee.match.commands import MatchCommand, RuleByHand
+from referee.match.commands import RuleByHand
 from referee.match.duel import PHASES_IN_PLAY
 from referee.match.house_rules import DEFAULT_RULES, HouseRules
 from referee.match.state import CARD_SHOWN_PHASES, MatchState
@@ -26,7 +26,7 @@ from referee.session.box_listener import BoxListener
 from referee.session.duel_recording import DuelRecording, Sign
 from referee.session.health_monitor import HealthMonitor
 from referee.session.live_judging import LiveJudging
-from referee.session.match_runner import Listener, MatchRequest, MatchRunner
+from referee.session.match_runner import MatchRequest, MatchRunner
 from referee.session.notifier import Notifier
 from referee.session.ports import Draw, Keep, Record
 from referee.session.practising import FREE_PHASES, PracticeRunner
@@ -65,7 +65,7 @@ class Equipment:
 class Session:
     """One running referee. Raises JournalDamaged when the record cannot be trusted.
 
-    Call ``start`` first and ``stop`` last.
+    Call ``start`` first and ``stop`` last. What one part does alone is asked of the session by the part's own method.
     """
 
     def __init__(self, use: Equipment) -> None:
@@ -73,14 +73,20 @@ class Session:
         self.observer, self.gate, self.camera, self.clock = use.observer, use.gate, use.camera, use.clock
         self.data_dir, self.simulated, self.draw = Path(use.data_dir).resolve(), use.simulated, use.draw
         self.notifier = Notifier(use.clock)
+        self.wait, self.touch, self.alarm = self.notifier.wait, self.notifier.touch, self.notifier.alarm
         self.match = MatchRunner(use.journal, use.deck, use.clock, self.notifier, use.table)
+        self.command, self.attempt = self.match.command, self.match.attempt
+        self.listen, self.older = self.match.listen, self.match.older
         self.buttons = BoxListener(self, use.box)
+        self.go, self.press, self.rest = self.buttons.go, self.buttons.press, self.buttons.rest
         self.setup = RigSetup(self)
         self.previews = Previews(self)
+        self.picture = self.previews.get
         self.practice = PracticeRunner(self, use.practice) if use.practice else None
         if self.practice:
             self.buttons.practised = self.practice.press
         self.judging = LiveJudging(self)
+        self.fields, self.gates = self.judging.fields, self.judging.gates
         self.match.listen(self._follow)
         self.match.listen(self.buttons.follow)
         self.feed = EventFeed(use.journal, use.table, self.state.match_id)
@@ -104,18 +110,6 @@ class Session:
     def shift_s(self) -> float:
         """What to add to the host's clock in this match."""
         return self.match.shift_s
-
-    def command(self, command: MatchCommand, who: str = "") -> tuple[Event, ...]:
-        """Decide, keep, apply, tell. Raises IllegalCommand, JournalUnwritable; then nothing has changed."""
-        return self.match.command(command, who)
-
-    def attempt(self, command: MatchCommand) -> None:
-        """A command that nobody waits for: what is illegal now is none, what cannot be kept is an alarm."""
-        self.match.attempt(command)
-
-    def listen(self, listener: Listener) -> None:
-        """Call back with (new state, events) after every command, on the commanding thread: be quick."""
-        self.match.listen(listener)
 
     def create_match(
         self,
@@ -149,22 +143,6 @@ class Session:
         if self.recording and self.state.phase not in PHASES_IN_PLAY:
             self.recording.stop()
 
-    def older(self) -> list[dict]:
-        """This table's other matches, the latest first: ``id``, ``at``, ``players``, ``phase``."""
-        return self.match.older()
-
-    def go(self, who: str = "") -> tuple[Event, ...]:
-        """Sound the go. Its time is the box's when the box answers, else the host's."""
-        return self.buttons.go(who)
-
-    def press(self, zone: str, who: str = "", key: tuple[float, float] | None = None) -> tuple[Event, ...]:
-        """A Stop given on the dashboard: by a button of it, now, or by a ``key`` at that host time with its bound."""
-        return self.buttons.press(zone, who, key)
-
-    def rest(self, zone: str, resting: bool) -> tuple[Event, ...]:
-        """Tongs behind their mark or not, by a key of the dashboard. Raises IllegalCommand where pads feel them."""
-        return self.buttons.rest(zone, resting)
-
     # --- what pages show
 
     def snapshot(self) -> dict:
@@ -182,26 +160,12 @@ class Session:
                 "fields": dict(self.judging.fields()),
                 "card_read": self.judging.card_read,
                 "recorder": self.recording.recorder.status() if self.recording else None,
-                "go_at": state.duel.go_at,
-                "elapsed_s": self._elapsed_s(state),
             },
             "alarms": self.notifier.alarms(),
             "verdict": self._verdict(state),
             "pictures": {duel: row["overlay"] for duel, row in self.previews.shown(state).items()},
             "card": card.to_json() if card else None,
         }
-
-    def wait(self, version: int, timeout_s: float) -> int:
-        """Wait until the snapshot's version is above ``version``; gives the version."""
-        return self.notifier.wait(version, timeout_s)
-
-    def touch(self) -> None:
-        """Something a page shows has changed."""
-        self.notifier.touch()
-
-    def alarm(self, code: str, text: str | None) -> None:
-        """Raise an alarm (``text``) or end it (None)."""
-        self.notifier.alarm(code, text)
 
     @property
     def deck(self) -> Deck:
@@ -211,18 +175,6 @@ class Session:
     @deck.setter
     def deck(self, deck: Deck) -> None:
         self.match.deck = deck
-
-    def picture(self, name: str) -> bytes | None:
-        """The latest JPEG: live, zone_A, zone_B, overlay, overlay/N, build/N/A or card; None before the first."""
-        return self.previews.get(name)
-
-    def fields(self) -> Mapping[str, str]:
-        """Zone -> what is wrong with its field before a go (``referee.match.commands.FIELD_FAULTS``)."""
-        return self.judging.fields()
-
-    def gates(self) -> dict[str, dict]:
-        """Per zone what the gate saw last."""
-        return self.judging.gates()
 
     # --- devices
 
@@ -287,11 +239,6 @@ class Session:
             self.judging.set_up_anew()
         if self.practice and (state.phase not in FREE_PHASES or any(e.kind == "match_created" for e in events)):
             self.practice.end()
-
-    def _elapsed_s(self, state: MatchState) -> float | None:
-        if state.phase != "building" or state.duel.go_at_s is None:
-            return None
-        return round(self.clock.now_s() + self.shift_s - state.duel.go_at_s, 3)
 
     def _verdict(self, state: MatchState) -> dict:
         if not state.verdicts:
