@@ -55,7 +55,7 @@ IN_TEST = {
     "referee bench example/sessions --stress --every 20": "referee bench example/sessions --stress --every 80",
     "referee box check": "referee box check --seconds 0.5",
     "referee box flash --port /dev/ttyACM0": "referee box flash --port no-such-port",
-    "referee doctor": "referee doctor --camera film.avi --port 0",
+    "referee doctor": "referee doctor --camera film.avi",
     "referee attempts show referee-data/simulated/attempts": (
         "referee attempts show referee-data/simulated/attempts --no-browser --port 0"
     ),
