@@ -129,8 +129,3 @@ def camera_file(camera: CameraModel, name: str = "webcam") -> dict[str, Any]:
 def camera_text(camera: CameraModel, name: str = "webcam") -> str:
     """The lens as the text of a ``camera.yaml``."""
     return yaml.safe_dump(camera_file(camera, name), sort_keys=False)
-
-
-def save_camera(camera: CameraModel, path: str | Path, name: str = "webcam") -> None:
-    """Write the ``camera.yaml`` that ``load_camera`` reads back."""
-    Path(path).write_text(camera_text(camera, name), encoding="utf-8")

@@ -21,7 +21,7 @@ from referee.commands.options import PATH
 from referee.devices.camera import open_camera
 from referee.devices.phone import PHONE
 from referee.devices.ports import Camera, SystemClock
-from referee.devices.webcams import FIRST_WEBCAM, find_webcam, webcams
+from referee.devices.webcams import find_webcam, webcams
 from referee.errors import DeviceLost
 from referee.session.rig_setup import kept_camera
 
@@ -183,7 +183,7 @@ def doctor(source: str | None, data_dir: Path) -> None:
     """What this machine lacks to referee, and the command that mends it. The status is 1 when something is missing."""
     kept, settings = kept_camera(data_dir)
     looks: list[Callable[[], Finding | list[Finding]]] = [
-        lambda: check_cameras(source or kept or FIRST_WEBCAM, settings),
+        lambda: check_cameras(source or kept, settings),
         check_button_box,
         check_browser,
         lambda: check_disk(data_dir),

@@ -9,7 +9,7 @@ import click
 import cv2
 import numpy as np
 
-from calibration.camera import load_camera, save_camera
+from calibration.camera import camera_text, load_camera
 from calibration.lens import find_board, fit_lens
 from calibration.mat import detect_mats
 from calibration.palette import PRIOR_PIXELS, Palette, load_palette, save_palette
@@ -163,7 +163,7 @@ def lens(pictures: tuple[Path, ...], output: Path) -> None:
     for path, error in errors.items():
         click.echo(f"{path}: {error:.2f} px" + (" BAD VIEW" if error > BAD_VIEW_PX else ""))
     with writing(output):
-        save_camera(fit.camera, output)
+        output.write_text(camera_text(fit.camera), encoding="utf-8")
     good = fit.error_px <= GOOD_LENS_PX and fit.covered >= LEAST_COVERED
     click.echo(
         f"{output}: {'pass' if good else 'FAIL'}, {fit.error_px:.2f} px over {len(seen)} views, "

@@ -23,7 +23,7 @@ from referee.commands.options import names_in, option, simulated_players, takes_
 from referee.commands.serving import PATH, DashboardOptions, kept_awake, open_phone_or_camera
 from referee.devices.phone import PhoneCamera
 from referee.devices.ports import Camera, Clock, SystemClock
-from referee.devices.webcams import FIRST_WEBCAM, webcams
+from referee.devices.webcams import webcams
 from referee.errors import DeviceLost
 from referee.events import Event
 from referee.match.duel import Duel, stop_time
@@ -179,7 +179,7 @@ def at_table(
         stack.enter_context(kept_awake())
         open_source = partial(open_phone_or_camera, data_dir, asked)
         kept, settings = kept_camera(data_dir)
-        camera = stack.enter_context(closing(open_source(asked.source or kept or FIRST_WEBCAM, clock)))
+        camera = stack.enter_context(closing(open_source(asked.source or kept, clock)))
         if camera.source == kept:
             camera.settings.wanted = settings
         box = stack.enter_context(closing(open_box(asked.box_port, clock, asked.box_id)))
@@ -213,7 +213,6 @@ def at_table(
         stack.enter_context(serving.events_sent(session, asked))
         session.start()
         choices = stack.enter_context(closing(DeviceChoices(session, asked.box_port, clock, open_source)))
-        choices.changed = lambda camera: click.echo(f"camera {camera} is used now, and the next time")
         address = stack.enter_context(serving.dashboard(session, asked, choices, first))
         if asked.table:
             from referee.commands.hall import linked_to_hall  # here: who plays alone need not wait for what pairs many

@@ -6,14 +6,11 @@ in ``latest``, and opens the source again when it fails; until then ``latest`` r
 
 import math
 import mmap
-import queue
 import statistics
 import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import Future
-from contextlib import suppress
 from pathlib import Path
 
 import cv2
@@ -68,9 +65,6 @@ GStreamer's RTSP server takes 0.001 to 0.155 s."""
 
 STAMPED_WITHIN_S = 1.0
 """A webcam's stamp that is at most so old by the monotonic clock is by that clock."""
-
-ADJUSTED_S = 3.0
-"""A webcam that has not got to its settings by then gives no frames."""
 
 END_PACE_S = 0.2
 """After its end a recorded file shows its last picture this often."""
@@ -278,19 +272,15 @@ class VideoCamera(ThreadedCamera):
         self._tie = FrameTie(self._latency_s, window=STAMPS)
         self.frame_error_s = self._latency_s[1]
         self._stamp_us, self._stamps = 0, DriverStamps()
-        self._asked: queue.SimpleQueue[tuple[Callable[[Controls], None], Future[None]]] = queue.SimpleQueue()
+        self._in_use = threading.Lock()
+        self._device: Controls | None = None
         self.start()
 
     def adjust(self, how: Callable[[Controls], None]) -> None:
-        """By the reader thread, whose device it is; waits until it is done, or no frame comes."""
-        if self._frame is None or self._lost:
-            return
-        done: Future[None] = Future()
-        self._asked.put((how, done))
-        try:
-            done.result(ADJUSTED_S)
-        except TimeoutError:
-            done.cancel()
+        """By whoever asks: a driver takes settings while a frame is read."""
+        with self._in_use:
+            if self._device is not None:
+                how(self._device)
 
     def _placed(self, stamp_us: int, arrived_s: float) -> tuple[int, float]:
         """The frame's number, and the host time of its exposure: by the driver's own time stamp where it has one that
@@ -356,7 +346,7 @@ class VideoCamera(ThreadedCamera):
         self._late.restart()
         self._counter.restart()
         before_s = opened_s = self.clock.now_s()
-        backlog, enforced = self._network, False
+        backlog = self._network
         while not self._closing.is_set():
             there = capture.grab()
             arrived_s = self.clock.now_s()
@@ -368,23 +358,16 @@ class VideoCamera(ThreadedCamera):
             if image is None:
                 self._lose(sentence("camera_ended"))
                 break
-            if self.settings.wanted and not enforced:  # a webcam forgets its settings as its stream starts
-                self.settings.enforce(capture)
-                enforced = True
+            if self._device is None:  # now that its stream has started: until then a webcam forgets its settings
+                self._device = capture
+                self.adjust(self.settings.enforce)
             stamp_us = int(capture.get(cv2.CAP_PROP_POS_MSEC) * 1000)
             if not self._network:
                 stamp_us = self._stamps.to_host_us(stamp_us, arrived_s)
             self._publish(Frame(image, *self._placed(stamp_us, arrived_s)))
-            self._adjust(capture)
-        capture.release()
-
-    def _adjust(self, device: Controls) -> None:
-        with suppress(queue.Empty):
-            while True:
-                how, done = self._asked.get_nowait()
-                if done.set_running_or_notify_cancel():
-                    how(device)
-                    done.set_result(None)
+        with self._in_use:
+            self._device = None
+            capture.release()
 
 
 class FileCamera(ThreadedCamera):

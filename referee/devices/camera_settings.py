@@ -20,23 +20,20 @@ class Controls(Protocol):
 
 
 class Control(NamedTuple):
-    """A setting: the switch that leaves it to the device, how that stands ``on`` and ``off``, its value; and what is
-    said of it where the device chooses by itself, and where it has another value."""
+    """A setting: the switch that leaves it to the device, how that stands ``on`` and ``off``, its value, and what is
+    said where it is another."""
 
     switch: int
     on: float
     off: float
     value: int
-    if_automatic: str
-    if_other: str
+    fault: str
 
 
 CONTROLS = {
-    "exposure": Control(cv2.CAP_PROP_AUTO_EXPOSURE, 3, 1, cv2.CAP_PROP_EXPOSURE, "exposure_automatic", "exposure_off"),
-    "white_balance": Control(
-        cv2.CAP_PROP_AUTO_WB, 1, 0, cv2.CAP_PROP_WB_TEMPERATURE, "white_balance_automatic", "white_balance_off"
-    ),
-    "focus": Control(cv2.CAP_PROP_AUTOFOCUS, 1, 0, cv2.CAP_PROP_FOCUS, "focus_automatic", "focus_off"),
+    "exposure": Control(cv2.CAP_PROP_AUTO_EXPOSURE, 3, 1, cv2.CAP_PROP_EXPOSURE, "exposure_off"),
+    "white_balance": Control(cv2.CAP_PROP_AUTO_WB, 1, 0, cv2.CAP_PROP_WB_TEMPERATURE, "white_balance_off"),
+    "focus": Control(cv2.CAP_PROP_AUTOFOCUS, 1, 0, cv2.CAP_PROP_FOCUS, "focus_off"),
 }
 """With V4L2's numbers for an exposure by the aperture's priority (3), which webcams have, and by hand (1)."""
 
@@ -72,11 +69,10 @@ class CameraSettings:
 
     def faults(self) -> dict[str, Sentence]:
         """Name -> what is wanted and not in force, with what is; nothing of what has not been read back yet."""
-        told: dict[str, Sentence] = {}
-        for name, actual in self.actual.items():
-            wanted, control = round(self.wanted[name]), CONTROLS[name]
-            if actual is None:
-                told[name] = sentence(control.if_automatic, wanted=wanted)
-            elif round(actual) != wanted:
-                told[name] = sentence(control.if_other, wanted=wanted, actual=round(actual))
-        return told
+        by_itself = sentence("by_itself")
+        rows = [(name, round(self.wanted[name]), actual) for name, actual in self.actual.items()]
+        return {
+            name: sentence(CONTROLS[name].fault, wanted=wanted, actual=by_itself if actual is None else round(actual))
+            for name, wanted, actual in rows
+            if actual is None or round(actual) != wanted
+        }

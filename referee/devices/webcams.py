@@ -11,9 +11,6 @@ from pathlib import Path
 GUESSED_WEBCAMS = 4
 """So many webcams are offered where the system does not list them."""
 
-FIRST_WEBCAM = "0"
-"""Where none is asked for and none was used before."""
-
 ROOT = Path("/")
 
 

@@ -31,7 +31,7 @@ from calibration.palette import Palette, load_palette
 from calibration.picture_size import too_large
 from cards.card import Card
 from cards.deck import Deck, load_deck
-from cards.errors import first_fault
+from cards.errors import first_fault, parsed_file
 from cards.pieces import PieceSet, load_piece_set
 from referee.errors import BadAttempt
 from referee.events import Event
@@ -386,13 +386,12 @@ def read_placed(path: Path) -> dict[str, np.ndarray]:
 
     Raises BadAttempt.
     """
-    if not path.exists():
-        return {}
-    try:
-        kept = json.loads(path.read_text(encoding="utf-8"))
-        return {str(zone): np.array(corners, float).reshape(4, 2) for zone, corners in kept.items()}
-    except (OSError, ValueError, TypeError, AttributeError) as error:
-        raise BadAttempt(f"{path}: no corners of mats ({error})") from None
+
+    def corners(text: str) -> dict[str, np.ndarray]:
+        return {zone: np.array(four, float).reshape(4, 2) for zone, four in json.loads(text).items()}
+
+    refused = (ValueError, TypeError, AttributeError, RecursionError)
+    return parsed_file(path, corners, "corners of mats", BadAttempt, refused) if path.exists() else {}
 
 
 def sha256(path: Path) -> str:

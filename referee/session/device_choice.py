@@ -42,15 +42,11 @@ def open_box(port: str, clock: Clock, box_id: str | None = None) -> ButtonBox:
 
 
 class DeviceChoices:
-    """The devices of a real session. ``camera`` and ``box`` name the ones in use; ``close`` closes them.
-
-    ``changed`` is told which camera is used from now on.
-    """
+    """The devices of a real session. ``camera`` and ``box`` name the ones in use; ``close`` closes them."""
 
     def __init__(self, session: RunningSession, box: str, clock: Clock, opener: Opener = open_camera) -> None:
         self._session, self._clock, self._open = session, clock, opener
         self.box = box
-        self.changed: Callable[[str], object] = lambda source: None
         self._lock = threading.Lock()
         self._looked_at: dict[str, Camera] = {}
         self._unwatched = threading.Timer(0, self._look_away)
@@ -84,7 +80,6 @@ class DeviceChoices:
             spare = self._session.use_camera(fresh)
             unless_used.pop_all()
             spare.close()
-        self.changed(source)
 
     def picture(self, source: str) -> np.ndarray:
         """What a camera of the list shows now; a webcam that is not in use is opened for as long as somebody looks.

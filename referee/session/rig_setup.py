@@ -47,14 +47,14 @@ OPEN_PHASES = ("new", "finished")
 
 
 def kept_camera(data_dir: Path) -> tuple[str, dict[str, float]]:
-    """What opens the camera that was used last with this data folder, '' for none, and what it was set to."""
+    """What opens the camera that was used last with this data folder, else the first webcam, and what it was set to."""
     try:
         kept = json.loads((data_dir / RIG / CAMERA).read_text(encoding="utf-8"))
         return str(kept["camera"]), {
             name: float(kept["settings"][name]) for name in CONTROLS if name in kept["settings"]
         }
     except (OSError, ValueError, TypeError, LookupError):
-        return "", {}
+        return "0", {}
 
 
 class RigSetup:

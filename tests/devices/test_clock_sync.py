@@ -196,7 +196,7 @@ def test_a_webcams_frames_are_placed_to_half_a_frame_with_a_bound(monkeypatch, s
         "_publish",
         lambda self, frame: (frames.append((frame, self.frame_error_s)), len(frames) == 60 and done.set()),
     )
-    camera = VideoCamera(0, clock)
+    camera = VideoCamera("0", clock)
     assert done.wait(10)
     camera.close()
     for number, (frame, error_s) in enumerate(frames[20:], 20):

@@ -130,7 +130,7 @@ def test_what_a_device_has_not_or_keeps_to_itself_is_said(monkeypatch):
     device.has[SWITCHES["exposure"]] = 3
     settings.enforce(device)
     told = settings.faults()["exposure"]
-    assert told == "the camera chooses its exposure by itself; it should be held at 156"
+    assert told == "the camera's exposure is chosen by itself and should be 156"
     fixed = CameraSettings()
     fixed.hold(SimulatedCapture(lacking=("exposure", "white_balance", "focus")))
     assert fixed.wanted == {}

@@ -213,7 +213,6 @@ def test_a_wrong_camera_is_said_and_another_one_is_chosen_while_the_program_runs
         assert "no camera" in visitor.get("setup/devices", camera="97", address="../film.avi", box="none")
         page = visitor.get("setup/devices", camera="97", address="film.avi", box="none")
         assert "Camera 97 gives no picture" not in page and "film.avi</b>" in page
-        read_until(process, r"^camera \S+film.avi is used now")
         assert "✓ pass" in visitor.get("setup/measure/mats", go="1")
     assert kept_camera(tmp_path / "data") == (str(tmp_path / "data" / "film.avi"), {})
 

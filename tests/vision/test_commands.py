@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import yaml
 
-from calibration.camera import save_camera
+from calibration.camera import camera_text
 from cards.pieces import builtin_piece_set
 from referee.benchmark.report import percent
 from referee.cli import main
@@ -78,7 +78,7 @@ def files(tmp_path_factory, rig, tower):
     (folder / "not.json").write_text("{")
     (folder / "pieces.json").write_text(json.dumps(builtin_piece_set().to_json()))
     (folder / "no_pieces.json").write_text('{"name": "x", "shapes": {}, "colors": {}, "pieces": []}')
-    save_camera(rig.camera, folder / "camera.yaml")
+    (folder / "camera.yaml").write_text(camera_text(rig.camera))
     wrong = yaml.safe_load((folder / "camera.yaml").read_text()) | {"camera_matrix": {"data": [1, 2, 3]}}
     (folder / "bad_camera.yaml").write_text(yaml.safe_dump(wrong))
     return folder

@@ -4,7 +4,7 @@ What one frame says of each mat is measured and held against its limits in ``cal
 calibrate rig``; here are the lens, the board, the colours and the pieces.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -13,13 +13,13 @@ import numpy as np
 
 from calibration.camera import CameraModel
 from calibration.lens import LEAST_VIEWS, BoardView, LensFit, covered_share
-from calibration.mat import FIELD, MatPose, Mats, detect_mats
+from calibration.mat import FIELD, Mats, detect_mats
 from calibration.palette import Palette
 from calibration.quality import ANGLE_DEG, DISTANCE_CM, Figure, zone_quality
 from referee.devices.camera_settings import CameraSettings
-from referee.vision.image.aids import believed_mats
 from referee.vision.live.gate_history import FRESH_S
 from referee.vision.observer import SIZES_TOLD
+from referee.vision.overlay import draw_field
 
 PLAYED_ZONES = ("A", "B")
 LIMITS = {
@@ -29,20 +29,6 @@ LIMITS = {
     "far": round(DISTANCE_CM[1]),
 }
 """Where the camera may stand, as the page's instruction says it: what is asked for is what passes."""
-
-FIGURE_TEXTS = {
-    "markers": "markers",
-    "field in view": "whole",
-    "flatness": "flat",
-    "tilt": "angle",
-    "distance": "distance",
-    "scale": "detail",
-    "brightness": "light",
-    "glare": "glare",
-    "sharpness": "sharp",
-    "evenness": "even",
-}
-"""Figures of ``calibration.quality`` -> keys of their texts."""
 
 UNITS = {"degrees": "°", "of 4": "", "mm off a flat sheet": "mm", "of full contrast a pixel": ""}
 """Units that the text beside the number says already, or a sign does."""
@@ -64,21 +50,15 @@ class Number(Figure):
         return asdict(self) | {"passed": self.passed}
 
 
-Placed = Mapping[str, np.ndarray]
-"""Zone -> corners (4, 2), shares of the picture, of a sheet that was placed by hand."""
-
-
-def mats_numbers(image: np.ndarray, camera: CameraModel | None, placed: Placed | None = None) -> list[Number]:
-    """Of one frame (h, w, 3) BGR: are both mats seen, flat, from the right place, in good light? Of one placed by hand
-    it is not said how many markers are seen, but that it was."""
+def mats_numbers(image: np.ndarray, mats: Mats, placed: Collection[str] = ()) -> list[Number]:
+    """Of one frame (h, w, 3) BGR: are both mats seen, flat, from the right place, in good light? Of a mat that was
+    ``placed`` by hand it is not said how many markers are seen, but that it was."""
     gray = cv2.cvtColor(image, cv2.COLOR_BGR2GRAY)
-    mats = believed_mats(gray, camera, {}, None, placed)
     seen = [zone for zone in PLAYED_ZONES if zone in mats.poses]
     rows = [Number("mats", len(seen), len(PLAYED_ZONES), None)]
     for zone in seen:
         numbers = [_number(one, zone) for one in zone_quality(gray, mats, mats.poses[zone])]
-        by_hand = zone in (placed or ())
-        rows += [Number("by_hand", 1, None, 0, zone=zone), *numbers[1:]] if by_hand else numbers
+        rows += [Number("by_hand", 1, None, 0, zone=zone), *numbers[1:]] if zone in placed else numbers
     return rows
 
 
@@ -99,13 +79,7 @@ def camera_numbers(status: Mapping[str, Any], settings: CameraSettings) -> list[
 
 
 def _number(one: Figure, zone: str) -> Number:
-    return Number(FIGURE_TEXTS[one.name], one.value, one.low, one.high, UNITS.get(one.unit, one.unit), zone=zone)
-
-
-def _pixels(mats: Mats, pose: MatPose, points: Sequence[tuple[float, float]]) -> np.ndarray:
-    """(n, 2) int32 px of points (n, 2) mm on the mat."""
-    flat = np.column_stack([np.asarray(points, float), np.zeros(len(points))])
-    return np.round(mats.camera.project(pose.to_camera(flat))).astype(np.int32)
+    return Number(one.name, one.value, one.low, one.high, UNITS.get(one.unit, one.unit), zone=zone)
 
 
 def lens_numbers(camera: CameraModel | None, image: np.ndarray) -> list[Number]:
@@ -155,16 +129,14 @@ def _distance(palette: Palette, i: int, j: int) -> float:
     return float(np.sqrt(d @ np.linalg.solve((palette.covariances[i] + palette.covariances[j]) / 2, d)))
 
 
-def draw_mats(image: np.ndarray, camera: CameraModel | None, placed: Placed | None = None) -> np.ndarray:
+def draw_mats(image: np.ndarray, mats: Mats) -> np.ndarray:
     """A copy of the frame with the fields found, the line that builds stand on, and each zone's letter."""
-    mats = believed_mats(image, camera, {}, None, placed)
     drawn = image.copy()
     for zone, pose in mats.poses.items():
-        (w, h), color = FIELD, (171, 92, 11) if zone == "A" else (0, 67, 168)
-        corners = _pixels(mats, pose, [(-w, -h), (w, -h), (w, h), (-w, h)])
-        line = _pixels(mats, pose, [(-w, 0), (w, 0)])
-        cv2.polylines(drawn, [corners], True, color, 3, cv2.LINE_AA)
-        cv2.polylines(drawn, [line], False, color, 2, cv2.LINE_AA)
-        at = tuple(int(v) for v in corners[0] + (6, -8))
+        color = (171, 92, 11) if zone == "A" else (0, 67, 168)
+        draw_field(drawn, mats.camera, pose, color, 3)
+        draw_field(drawn, mats.camera, pose, color, 2, (FIELD[0], 0.0))
+        near = mats.camera.project(pose.to_camera(np.array([(-FIELD[0], -FIELD[1], 0.0)])))[0] + (6, -8)
+        at = int(near[0]), int(near[1])
         cv2.putText(drawn, zone, at, cv2.FONT_HERSHEY_SIMPLEX, 1.0, color, 3, cv2.LINE_AA)
     return drawn

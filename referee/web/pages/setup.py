@@ -12,6 +12,7 @@ import numpy as np
 
 from calibration.camera import camera_text
 from calibration.lens import LEAST_VIEWS, BoardView, find_board, fit_lens
+from calibration.mat import Mats
 from calibration.print_sheets import charuco_pdf
 from cards.sentences import sentence
 from referee.core import refuse_if
@@ -23,6 +24,7 @@ from referee.recording.folder import write_json
 from referee.recording.writer import write_file
 from referee.session.device_choice import DeviceChoices
 from referee.session.session import Session
+from referee.vision.image.aids import believed_mats
 from referee.web.board_views import Say
 from referee.web.pages import rig_checks
 from referee.web.pages.evening import qr_svg
@@ -100,7 +102,7 @@ def blueprint(session: Session) -> flask.Blueprint:
             phone=session.camera if isinstance(session.camera, PhoneCamera) else None,
             lost=session.snapshot()["live"]["camera"].get("lost"),
             limits=rig_checks.LIMITS,
-            unread=_unread(session, setting),
+            placed=session.observer.placed,
         )
 
     @pages.post("/devices")
@@ -147,14 +149,6 @@ def _by_hand(pages: flask.Blueprint, session: Session, setting: Setting) -> None
         return flask.redirect(flask.url_for("setup.setup", _anchor="mats"), 303)
 
 
-def _unread(session: Session, setting: Setting) -> dict[str, str]:
-    """Zone -> the corners as ``_corners`` reads them, '' for none yet, of mats that were placed by hand, and of those
-    that the last measuring did not find."""
-    placed, shown = session.observer.placed, {number.zone for number in setting.results.get("mats", ())}
-    zones = [zone for zone in rig_checks.PLAYED_ZONES if zone in placed or (shown and zone not in shown)]
-    return {zone: " ".join(f"{x:.4f},{y:.4f}" for x, y in placed.get(zone, ())) for zone in zones}
-
-
 def _fault(error: RefereeError) -> flask.typing.ResponseReturnValue:
     """What could not be done is said on the page itself, where another camera can be chosen."""
     if wants_json():
@@ -172,7 +166,8 @@ def _prints(pages: flask.Blueprint, session: Session) -> None:
 
     @pages.get("/mats.jpg")
     def mats() -> flask.Response:
-        return _shown(rig_checks.draw_mats(_frame(session), session.observer.camera, session.observer.placed), SHOWN_PX)
+        image = _frame(session)
+        return _shown(rig_checks.draw_mats(image, _mats(session, image)), SHOWN_PX)
 
     @pages.get("/camera.jpg")
     def camera() -> flask.Response:
@@ -281,7 +276,7 @@ def _measured(session: Session, setting: Setting, step: str) -> list[Number]:
     image = _frame(session)
     if step == "mats":
         session.judging.set_up_anew()
-        numbers = rig_checks.mats_numbers(image, session.observer.camera, session.observer.placed)
+        numbers = rig_checks.mats_numbers(image, _mats(session, image), session.observer.placed)
         return [*numbers, *rig_checks.camera_numbers(session.camera.status(), session.camera.settings)]
     if step == "lens":
         return _lens(session, setting, image)
@@ -291,6 +286,11 @@ def _measured(session: Session, setting: Setting, step: str) -> list[Number]:
     palette = session.observer.learn_colors(image)
     factor = session.observer.learn_sizes(image)
     return [*rig_checks.color_numbers(palette, int(palette.learnt.sum())), rig_checks.sizes_number(factor)]
+
+
+def _mats(session: Session, image: np.ndarray) -> Mats:
+    """The mats in a picture by itself, or where they were placed by hand."""
+    return believed_mats(image, session.observer.camera, {}, None, session.observer.placed)
 
 
 def _hold_settings(camera: Camera) -> None:
