@@ -19,8 +19,8 @@ from referee.errors import DeviceLost
 CLOCK = SystemClock()
 
 
-SENT_S = 0.1
-"""A phone's pictures leave it so long after they were taken."""
+SENT_S, PROMPT_S = 0.1, 0.03
+"""A phone's pictures leave it so long after they were taken; a machine with time to spare adds no more than that."""
 
 BITS, BAR_PX = 8, 20
 """A phone's picture shows its number in black and white bars."""
@@ -42,7 +42,8 @@ def number_of(image: np.ndarray) -> int:
 class Phone:
     """A phone's MJPEG address whose pictures show their numbers; ``hang_up`` ends every stream. ``taken``: number that
     a picture shows -> when it was taken, host seconds. ``held_up_s``: how long the line holds up the picture of a
-    number; ``pause``: from picture ``pause[0]`` on all are taken ``pause[1]`` seconds later."""
+    number; ``pause``: from picture ``pause[0]`` on all are taken ``pause[1]`` seconds later. ``late_s``: by how much
+    this machine let each picture wait that should have left; it is taken so much later, then."""
 
     def __init__(
         self,
@@ -53,19 +54,22 @@ class Phone:
     ) -> None:
         phone = self
         self.taken: dict[int, float] = {}
+        self.late_s: list[float] = []
 
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_GET(self) -> None:
                 self.send_response(200)
                 self.send_header("Content-Type", "multipart/x-mixed-replace; boundary=f")
                 self.end_headers()
-                begin_s, n = CLOCK.now_s(), 0
+                begin_s, due_s, n = CLOCK.now_s(), 0.0, 0
                 while not phone.closing.is_set():
                     n += 1
                     taken_s = begin_s + n / fps + (pause[1] if n >= pause[0] else 0.0)
                     jpeg = cv2.imencode(".jpg", numbered(n % 256))[1].tobytes()
-                    phone.closing.wait(taken_s + SENT_S + held_up_s(n) - CLOCK.now_s())
-                    phone.taken[n % 256] = taken_s
+                    due_s = max(due_s, taken_s + SENT_S + held_up_s(n))  # none overtakes the one before it
+                    phone.closing.wait(due_s - CLOCK.now_s())
+                    phone.late_s.append(max(0.0, CLOCK.now_s() - due_s))
+                    phone.taken[n % 256] = taken_s + phone.late_s[-1]
                     try:
                         self.wfile.write(b"--f\r\nContent-Type: image/jpeg\r\n")
                         self.wfile.write(b"Content-Length: %d\r\n\r\n%s\r\n" % (len(jpeg), jpeg))
@@ -142,10 +146,8 @@ def stalled(fps, from_s, stall_s, n):
     return stall_s - since_s if 0 <= since_s < stall_s else 0.0
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("stall_s", [0.0, 1.0, 5.0])
-@pytest.mark.parametrize("pause_s", [1.0, 5.0])
-def test_a_streams_frames_are_placed_within_the_told_bound_at_every_rate_after_a_pause_and_a_stall(pause_s, stall_s):
+def streamed(pause_s, stall_s):
+    """A phone, its camera, and how far off its frames were, at each rate at once."""
     rng, streams = np.random.default_rng(7), []
     jitter_s = rng.exponential(0.06, 2000).clip(0, 0.25)
     for fps in RATES:
@@ -158,6 +160,17 @@ def test_a_streams_frames_are_placed_within_the_told_bound_at_every_rate_after_a
     for _, phone, camera, _ in streams:
         camera.close()
         phone.hang_up()
+    return streams
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("stall_s", [0.0, 1.0, 5.0])
+@pytest.mark.parametrize("pause_s", [1.0, 5.0])
+def test_a_streams_frames_are_placed_within_the_told_bound_at_every_rate_after_a_pause_and_a_stall(pause_s, stall_s):
+    for _ in range(3):  # again if this machine was too busy to be a line that is held up as it should be
+        streams = streamed(pause_s, stall_s)
+        if np.quantile([late for _, phone, *_ in streams for late in phone.late_s], 0.98) < PROMPT_S:
+            break
     for fps, _, camera, off_s in streams:
         within = [abs(off) <= bound for off, bound in off_s]
         assert len(within) > 4 * fps and np.mean(within) > 0.98 and camera.dropped == 0, fps

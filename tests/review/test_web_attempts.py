@@ -18,7 +18,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1] / "web"))
 
-from browser import PHONE, PROJECTOR
+from browser import PATIENCE_MS, PHONE, PROJECTOR
 from fake_session import FakeSession
 from room import make_room
 
@@ -333,12 +333,21 @@ def test_a_recording_whose_program_was_killed_plays_to_its_end_in_a_browser(kill
     assert page.evaluate("document.getElementById('video').duration") > 0.5
 
 
-def until(page, expression, seconds=10.0):
+def until(page, expression, seconds=PATIENCE_MS / 1000):
     """Wait for a JavaScript expression; the page's policy forbids playwright's own waiting by strings."""
     end = time.monotonic() + seconds
     while not page.evaluate(expression):
         assert time.monotonic() < end, expression
         page.wait_for_timeout(30)
+
+
+NOTE_PLACES = """() => {
+  const place = document.getElementById("place");
+  window.places = [];
+  const note = new MutationObserver(() => window.places.push(parseInt(place.value)));
+  note.observe(place, {childList: true, subtree: true});
+}"""
+"""From now on the numbers of all frames that the page was at: while it plays, each is there for a tenth of a second."""
 
 
 def place(page, number):
@@ -370,11 +379,14 @@ def test_the_time_line_tells_and_jumps_and_a_human_rules(page):
         "1.90 s A Placed: green rectangle",
     ):
         assert event in told
+    page.evaluate(NOTE_PLACES)
     page.locator("#events tr", has_text="It fell by itself after Stop").get_by_role("button").click()
-    place(page, 101)
+    until(page, "((v) => v.paused && v.currentTime >= 11)(document.getElementById('video'))")
+    places = page.evaluate("window.places")
+    assert places[0] == 91 and places[-1] > 110  # a second before it, played to a second after it
     assert page.evaluate("document.getElementById('video').getBoundingClientRect().top >= 0")
     page.keyboard.press("o")
-    until(page, "document.getElementById('overlay').naturalWidth > 300", 120)  # the first look may compile
+    until(page, "document.getElementById('overlay').naturalWidth > 300")
     assert page.locator("#overlay").is_visible() and page.inner_text("#overlay-note") == ""
     page.click("[data-do=mark]")
     box = page.locator("#timeline").bounding_box()
