@@ -36,7 +36,7 @@ TWINS = [
     ("tournament", "begin", "Cup", "--players", "Ann,ann"),
 ]
 PORTED = [
-    ("run",), ("demo",), ("practice",), ("doctor",), ("tournament", "run"), ("attempts", "show"),
+    ("run",), ("demo",), ("practice",), ("tournament", "run"), ("attempts", "show"),
     ("game", "play", "tower_bets", "--players", "Ann,Ben"), ("demo", "--game", "tower_bets"), ("demo", "--tables", "2"),
 ]  # fmt: skip
 
