@@ -1,4 +1,5 @@
-"""SIMULATED pictures of a city plan with its towers, from four sides and from above. Marked SIMULATED.
+"""SIMULATED players of the tower games, who choose among the legal commands and can make no others; and SIMULATED
+pictures of a city plan with its towers, from four sides and from above.
 
 The stones stand as people put them: a little off their site's middle and turned. Nothing here is known to vision.
 """
