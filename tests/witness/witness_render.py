@@ -81,7 +81,8 @@ def render_denoised(room: Room, things: Sequence[Thing], cam: Webcam, view: View
 
     scene = scene_of(room, things, with_features=True)
     sensor = _sensor(cam, view)
-    sensor["film"]["rfilter"] = {"type": "box"}  # neighbours share no path: the denoiser takes their noise as independent
+    # neighbours share no path: the denoiser takes their noise as independent
+    sensor["film"]["rfilter"] = {"type": "box"}
     layers = np.array(mi.render(scene, sensor=mi.load_dict(sensor), spp=spp, seed=seed))
     light, albedo, normal = (np.ascontiguousarray(layers[..., k : k + 3], np.float32) for k in (0, 3, 6))
     return pyoidn.denoise(light, albedo=albedo, normal=normal, hdr=True)
