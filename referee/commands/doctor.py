@@ -54,7 +54,8 @@ def check_cameras(source: str, settings: Mapping[str, float]) -> list[Finding]:
     """The camera that is meant, with its settings, and every other webcam that the system names."""
     meant = find_webcam(source)
     others = [check_camera(one.path)[0] for one in webcams() if one != meant and one.name]
-    return [*check_camera(source, settings), *(replace(one, what="another camera", state="hint") for one in others)]
+    told = [replace(one, what="another camera", state="hint" if one.mend else "ok") for one in others]
+    return [*check_camera(source, settings), *told]
 
 
 def check_camera(source: str, settings: Mapping[str, float] | None = None) -> list[Finding]:

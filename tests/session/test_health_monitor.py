@@ -9,6 +9,8 @@ from unittest.mock import MagicMock
 
 import pytest
 
+from cards.sentences import say
+from referee.devices.camera_settings import CameraSettings
 from referee.session.health_monitor import IDLE_S, HealthMonitor
 from referee.session.notifier import Notifier
 
@@ -48,6 +50,16 @@ def test_a_duel_in_which_nothing_happens_for_a_minute_is_told(watched):
     assert monitor._found()["duel_idle"] is None
     session.clock.run(2)
     assert "nobody has pressed" in monitor._found()["duel_idle"]
+
+
+def test_a_setting_that_is_not_in_force_is_told_with_both_values(watched):
+    monitor, session = watched
+    held = session.camera.settings = CameraSettings()
+    held.wanted, held.actual = {"exposure": 156.0, "focus": 30.0}, {"exposure": 312.0, "focus": None}
+    found = monitor._found()
+    assert found["exposure"] == "the camera's exposure is 312 and should be 156" and found["white_balance"] is None
+    assert found["focus"] == "the camera's focus is chosen by itself and should be 30"
+    assert say("de", found["focus"]) == "die Schärfe der Kamera ist selbst gewählt und sollte 30 sein"
 
 
 def test_a_duel_is_not_idle_while_a_build_moves_or_before_and_after_it(watched):

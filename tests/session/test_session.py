@@ -66,7 +66,10 @@ def test_the_go_carries_the_boxs_time_and_needs_its_phase(at_table):
     with at_table() as (session, _):
         with pytest.raises(IllegalCommand):
             session.go()
+        done = []
+        session.camera.adjust = done.append
         begin_duel(session)
+        assert done == [session.camera.settings.enforce]  # before the match
         assert session.state.phase == "building"
         assert abs(session.state.duel.go_at_s - session.clock.now_s()) < 1.0
 

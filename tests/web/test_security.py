@@ -103,6 +103,7 @@ def test_the_public_may_watch_and_only_the_referee_sees_cameras_and_console(lock
         "/api/snapshot",
         "/api/commands",
         "/setup/mats.jpg",
+        "/setup/camera.jpg?source=0",
     ):
         assert client.get(path).status_code == 401, path
     answer = client.get("/referee", headers={"Accept": "text/html"})

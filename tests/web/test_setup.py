@@ -16,7 +16,7 @@ from simulated_webcams import BRIO, SWITCHES, VALUES, SimulatedCapture, Simulate
 from calibration.camera import CameraModel, load_camera
 from calibration.errors import BadCamera
 from calibration.lens import charuco_board
-from calibration.mat import detect_mats
+from calibration.mat import SHEET_CORNERS, detect_mats
 from calibration.palette import nominal_palette
 from cards.pieces import builtin_piece_set
 from cards.sentences import sentence
@@ -324,9 +324,10 @@ def test_another_camera_has_everything_to_learn_anew(session):
     lens = CameraModel(1280, 720, np.eye(3), np.zeros(5))
     session.create_match(["Ann", "Ben"])
     session.setup.use_lens(lens)
+    session.observer.placed = {"A": SHEET_CORNERS}
     session.setup.other_camera()
     seen = session.observer
-    assert (seen.camera, seen.palette, seen.empty, seen.markers) == (None, None, None, {})
+    assert (seen.camera, seen.palette, seen.empty, seen.markers, seen.placed) == (None, None, None, {}, {})
     assert session.events[-1].data["lens"] == {}
 
 
@@ -335,6 +336,7 @@ def test_a_program_started_again_finds_the_rig_of_its_match_as_it_was(client, se
     session.create_match(["Ann", "Ben"])
     for step in ("empty", "colors"):
         client.post(f"measure/{step}")
+    session.observer.placed = {"B": SHEET_CORNERS}
     session.setup.use_lens(CameraModel(1280, 720, np.diag([1000.0, 1000, 1]), np.zeros(5)))
     if cut_short:
         for kept in (session.data_dir / "rig").iterdir():
@@ -344,6 +346,7 @@ def test_a_program_started_again_finds_the_rig_of_its_match_as_it_was(client, se
     again.setup.restore()
     seen = again.observer
     assert [x is None for x in (seen.camera, seen.palette, seen.empty)] == [cut_short] * 3
+    assert not seen.placed if cut_short else (seen.placed["B"] == SHEET_CORNERS).all()
     again.observer, again.state = FakeSession().observer, FakeSession().state
     again.setup.restore()  # another match measures its own
     assert again.observer.camera is None
