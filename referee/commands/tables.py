@@ -79,10 +79,11 @@ def run_table(journal: str, name: str, seed: int, pace_s: float) -> None:
 
 
 def start_table_process(journal: str, asked: DemoOptions, n: int) -> BaseProcess:
-    """The process of the table of that number, begun. It ends with this program."""
+    """The process of the table of that number, begun. It ends with this program; all tables load their modules once."""
     name = f"T{n + 1}"
     args = (journal, name, asked.seed or 0, FAST_S if asked.fast else PACE_S)
-    context = multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([__name__])
     process = context.Process(target=run_table, args=args, name=f"SIMULATED table {name}", daemon=True)
     process.start()
     return process

@@ -48,13 +48,13 @@ def children(process: int) -> list[int]:
 
 
 def tables_of(process: int) -> list[int]:
-    """The tables among them."""
-    return [n for n in children(process) if b"spawn_main" in Path(f"/proc/{n}/cmdline").read_bytes()]
+    """The tables, whom one of them has started."""
+    return [table for child in children(process) for table in children(child)]
 
 
 def kill_all(process: subprocess.Popen) -> None:
     """kill -9 for the director and every table of his at once."""
-    for number in [process.pid, *children(process.pid)]:
+    for number in [process.pid, *children(process.pid), *tables_of(process.pid)]:
         with suppress(ProcessLookupError):
             os.kill(number, signal.SIGKILL)
     process.communicate()
