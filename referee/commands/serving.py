@@ -136,7 +136,7 @@ def events_sent(session: Session, asked: DashboardOptions) -> Iterator[None]:
     secret = asked.notify_secret.read() if asked.notify_secret else os.environ.get("REFEREE_NOTIFY_SECRET", "")
     with ExitStack() as stack:
         for url in dict.fromkeys(asked.notify):
-            sender = EventSender(url, secret.strip().encode(), session.feed, session.data_dir, session.alarm)
+            sender = EventSender(url, secret.strip().encode(), session.feed, session.data_dir, session)
             sender.start()
             stack.callback(sender.stop)
         yield

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from referee.devices.ports import BoxNotice, Clock, Lamp
 
-KEY_ERROR_S = 0.05  # keyboard scan, USB polling, browser event and a local network, together
+KEY_ERROR_S = 0.05  # of a button of the dashboard: finger, browser and a local network, together
 COUNT_STEPS = 3  # three, two, one
 
 

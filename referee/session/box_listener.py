@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from cards.sentences import sentence
 from referee.core import refuse_if
-from referee.devices.box_keyboard import KeysBox
+from referee.devices.box_keyboard import KEY_ERROR_S, KeysBox
 from referee.devices.ports import BoxNotice, ButtonBox, Lamp
 from referee.errors import DeviceLost, IllegalCommand, RefereeError
 from referee.events import Event
@@ -27,9 +27,6 @@ COUNTDOWN_S = 3.0
 
 ALARMS = ("stuck", "held_at_go", "reset", "events_lost", "foreign")
 """Notices that are an alarm of their own."""
-
-KEY_ERROR_S = 0.05
-"""Bound of the error of a Stop given by a button of the dashboard: finger, network, page."""
 
 NEXT_STEP: dict[str, type[MatchCommand]] = {
     "idle": DrawCard,

@@ -8,7 +8,6 @@ an event comes once at least, and never before the one that goes before it; who 
 import hashlib
 import hmac
 import os
-from collections.abc import Callable
 from contextlib import closing, suppress
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from importlib.util import find_spec
@@ -19,6 +18,7 @@ from cards.sentences import sentence
 from referee.errors import RefereeError
 from referee.files import write_whole
 from referee.journal.public_events import EventFeed, PublicEvent, recorded_after
+from referee.session.ports import AlarmBoard
 from referee.workers import Background
 
 ANSWER_S = 5.0
@@ -41,11 +41,9 @@ class EventSender(Background):
     """Sends a target every event after the last that it has taken; a new one hears what comes from now on. Where it
     does not take them the console says so. Raises BadTarget."""
 
-    def __init__(
-        self, url: str, secret: bytes, feed: EventFeed, data_dir: Path, alarm: Callable[[str, str | None], None]
-    ) -> None:
+    def __init__(self, url: str, secret: bytes, feed: EventFeed, data_dir: Path, alarms: AlarmBoard) -> None:
         super().__init__("events out")
-        self._address, self._secret, self._feed, self._alarm = _checked(url, secret), secret, feed, alarm
+        self._address, self._secret, self._feed, self._alarm = _checked(url, secret), secret, feed, alarms.alarm
         digest = hashlib.sha256(url.encode()).hexdigest()[:16]
         self._code, self._cursor = f"notify {digest}", data_dir / "notified" / digest
         self._cursor.parent.mkdir(parents=True, exist_ok=True)

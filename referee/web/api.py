@@ -140,11 +140,9 @@ def _event_route(api: flask.Blueprint, session: Session) -> None:
     @answers(models.EventAnswer, {503: "Every place is taken"}, media="text/event-stream", headers=heeded)
     def events() -> flask.Response:
         """Every public event as it happens, as server-sent events."""
-        last = flask.request.headers.get("Last-Event-ID")
+        last = flask.request.headers.get("Last-Event-ID", "").encode("latin-1").decode("utf-8", "replace")
         known = session.feed.events
-        place = (
-            len(known) if last is None else session.feed.place_after(last.encode("latin-1").decode("utf-8", "replace"))
-        )
+        place = session.feed.place_after(last) if last else len(known)
         return endless(streams().matches(known, place, visitor()), "text/event-stream")
 
 

@@ -101,9 +101,8 @@ def ended_duels(match: Match) -> list[dict[str, Any]]:
         human, seats = decision(duel), duel["seats"]
         row = {name: duel[name] for name in ("number", "value", "points", "decided_by", "annulled", "by_hand")}
         row |= {"duel": f"{duel['round_index'] + 1}.{duel['duel_index'] + 1}", "seconds": min(times, default=None)}
-        row |= {"by_key": by_key(duel)}
         row |= {"mat_a": seats.get("A", ""), "mat_b": seats.get("B", ""), "reason": human.why if human else ""}
-        row |= {"card": duel["card_id"] or "", "award": duel["award"] or ""}
+        row |= {"card": duel["card_id"] or "", "award": duel["award"] or "", "by_key": by_key(duel)}
         found.append(row | {"right": row["award"] in (seats[zone] for zone in duel["callers"])})
     return found
 

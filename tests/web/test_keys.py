@@ -29,7 +29,7 @@ class PageByHand:
         self.session.clock.sleep(self.wait_s)
 
     def press(self, **body):
-        return self.web.post("/keys/press/one", json=body)
+        return self.web.post("/keys/press/one", json={"sent_ms": max(self.now_ms(), 0.0)} | body)
 
 
 @pytest.fixture
@@ -60,6 +60,18 @@ def test_a_press_of_a_page_whose_clock_is_not_known_yet_counts_as_one_of_the_das
     assert session.state.duel.presses[0].by == "page"
 
 
+@pytest.mark.parametrize("jump_s", [6.0, -1.0])
+def test_a_press_whose_clock_has_jumped_since_counts_as_one_of_the_dashboard(app, session, jump_s):
+    building(session)
+    page = PageByHand(app, session)
+    session.clock.sleep(-session.clock.ahead_s + 2000)
+    for _ in range(4):
+        page.trip()
+    sent_ms = page.now_ms()
+    session.clock.sleep(jump_s)
+    assert page.press(zone="B", at_ms=sent_ms, sent_ms=sent_ms).json == {"bound_s": None}
+
+
 def test_what_is_no_press_is_refused_and_so_is_who_is_not_the_referee(app, locked_app, session):
     building(session)
     page = PageByHand(app, session)
@@ -68,7 +80,7 @@ def test_what_is_no_press_is_refused_and_so_is_who_is_not_the_referee(app, locke
     assert page.web.post("/keys/press/one", data='{"zone": "A", "at_ms": NaN}').status_code == 422
     assert page.web.post("/keys/clock/one", data=b"short").status_code == 409
     stranger = locked_app.test_client()
-    assert stranger.post("/keys/press/one", json={"zone": "A", "at_ms": 1.0}).status_code == 401
+    assert stranger.post("/keys/press/one", json={"zone": "A", "at_ms": 1.0, "sent_ms": 2.0}).status_code == 401
     assert not session.state.duel.presses and "keys.js" not in stranger.get("/").text
 
 

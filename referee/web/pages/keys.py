@@ -19,11 +19,18 @@ FINGER_S = (0.0, 0.06)
 clicker's radio and polling."""
 
 
+POST_S = 5.0
+"""The page gives a post up after so long."""
+
+Milliseconds = Annotated[float, Field(ge=0, lt=MOST_MS)]
+
+
 class KeyPress(BaseModel):
-    """A player's Stop by key: ``at_ms`` by the page's clock."""
+    """A player's Stop by key, and when it was sent, both by the page's clock."""
 
     zone: Zone
-    at_ms: Annotated[float, Field(ge=0, lt=MOST_MS)]
+    at_ms: Milliseconds
+    sent_ms: Milliseconds
 
 
 def blueprint(session: Session) -> flask.Blueprint:
@@ -42,8 +49,10 @@ def blueprint(session: Session) -> flask.Blueprint:
         except ValidationError:
             flask.abort(422, "a zone and a time are wanted")
         at_s, error_s = clock_of(page).to_host(said.at_ms, FINGER_S)
-        key = None if math.isinf(error_s) else (at_s, error_s)
-        session.press(said.zone, flask.session.get("name", ""), key)
-        return flask.jsonify(bound_s=key and error_s)
+        sent_s, _ = clock_of(page).to_host(said.sent_ms, (0.0, 0.0))
+        # a post cannot have been under way for longer, nor come before it was sent: else one of the clocks has jumped
+        tied = math.isfinite(error_s) and -error_s <= session.clock.now_s() - sent_s <= POST_S + error_s
+        session.press(said.zone, flask.session.get("name", ""), (at_s, error_s) if tied else None)
+        return flask.jsonify(bound_s=error_s if tied else None)
 
     return pages

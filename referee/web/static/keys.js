@@ -30,7 +30,7 @@
   // Sent again where the line broke: a Stop must be heard. What the host refuses (no duel runs) it refuses for good.
   const stop = async (zone, at_ms) => {
     for (let n = 0; n < 4; n++) {
-      const answer = await post("press", JSON.stringify({ zone, at_ms })).catch(() => null);
+      const answer = await post("press", JSON.stringify({ zone, at_ms, sent_ms: performance.now() })).catch(() => null);
       if (answer) return answer.ok ? null : (await answer.json().catch(() => ({}))).error || String(answer.status);
       await new Promise((done) => setTimeout(done, 300));
     }

@@ -54,7 +54,7 @@ MATCHES = "matches"
 """The name of the feed of public events, beside those of pages."""
 
 Parts = dict[str, str]
-News = tuple[bytes | None, int]
+News = Callable[[int], tuple[bytes | None, int]]
 
 
 @dataclass
@@ -136,9 +136,7 @@ class EventStream(Stream):
 
     wait_s = HEARTBEAT_S
 
-    def __init__(
-        self, streams: Streams, topic: str, news: Callable[[int], News], place: int, leave: Callable[[], None]
-    ) -> None:
+    def __init__(self, streams: Streams, topic: str, news: News, place: int, leave: Callable[[], None]) -> None:
         super().__init__(streams, leave)
         self.topic, self._news, self._place = topic, news, place
 
@@ -216,7 +214,7 @@ class Streams:
         """The session's time, from which the viewers' clocks run."""
         return self._session.clock.now_s() + self._session.shift_s
 
-    def news(self, feed: Feed, since: int) -> News:
+    def news(self, feed: Feed, since: int) -> tuple[bytes | None, int]:
         """The message with all that changed after serial ``since`` or None, and the serial now."""
         with self._changed:
             return (feed.message(since, self.now_s()) if feed.serial > since else None), feed.serial
@@ -224,7 +222,7 @@ class Streams:
     def matches(self, events: Sequence[PublicEvent], place: int, visitor: Visitor) -> EventStream | None:
         """The public events of matches from that place on, or None when this visitor finds no place."""
 
-        def news(place: int) -> News:
+        def news(place: int) -> tuple[bytes | None, int]:
             more = events[place:]
             rows = (b"id: %b\ndata: %b\n\n" % (event.id.encode(), event.body) for event in more)
             return b"".join(rows) or None, place + len(more)
