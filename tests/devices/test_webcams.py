@@ -97,6 +97,12 @@ def test_two_that_swap_their_ports_stay_themselves(root, plugged):
         assert camera.name == C920
     finally:
         camera.close()
+    plugged[2] = SimulatedCapture(41)
+    again = open_camera(camera.source, SystemClock())  # as it is remembered
+    try:
+        assert grey_of(again) == 41
+    finally:
+        again.close()
 
 
 def test_settings_are_in_force_again_after_every_start_of_the_stream(plugged):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from pathlib import Path
 from types import MappingProxyType
@@ -25,7 +26,8 @@ def plug_in(root: Path, number: int, name: str, serial: str = "", socket: str = 
     told = root / "sys/class/video4linux" / f"video{number}"
     for folder in (told, root / "dev/v4l/by-id", root / "dev/v4l/by-path"):
         folder.mkdir(parents=True, exist_ok=True)
-    (root / f"dev/video{number}").touch()
+    if not (device := root / f"dev/video{number}").exists():
+        os.mkfifo(device)  # no regular file, as a device is none
     (told / "name").write_text(name + "\n")
     (told / "index").write_text(f"{index}\n")
     for folder, link in folders.items():

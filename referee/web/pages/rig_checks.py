@@ -69,8 +69,8 @@ def camera_numbers(status: Mapping[str, Any], settings: CameraSettings) -> list[
     fps, error_s, late_s = (status.get(name) or 0.0 for name in ("fps", "frame_error_s", "delay_s"))
     rows = [Number("held", len(settings.wanted), None, None)]
     for name, actual in settings.actual.items():
-        wanted = settings.wanted[name]
-        rows.append(Number(name, -1.0 if actual is None else actual, wanted, wanted))
+        wanted = round(settings.wanted[name])
+        rows.append(Number(name, -1 if actual is None else round(actual), wanted, wanted))
     if not fps:
         return rows
     rows += [Number("rate", fps, None, None), Number("delay", round(late_s, 3), None, None, "s")]
