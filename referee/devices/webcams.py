@@ -45,9 +45,9 @@ def webcams(root: Path = ROOT) -> list[Webcam]:
 
 def find_webcam(source: str, root: Path = ROOT) -> Webcam | None:
     """The webcam of that index, path or name; part of a name does where one webcam has it. None for none or several."""
-    known = webcams(root)
+    known = webcams(root) if source else []
     meant = [one for one in known if one.is_called(source)]
-    if not meant and source and not source.isdigit():
+    if not meant and not source.isdigit():
         meant = [one for one in known if source.casefold() in one.name.casefold()]
     return meant[0] if len(meant) == 1 else None
 

@@ -159,7 +159,9 @@ class Previews(JobQueue[Callable[[], None]]):
 
     def freeze(self, frame: Frame, zone: str) -> None:
         """Have that zone's picture of the Stop shown (``stop``) until its verdict's is drawn."""
-        self._jobs.put(lambda: self._keep("stop", frame.number, _jpeg(self._fields.picture(zone, frame.image, False))))
+        self._jobs.put(
+            lambda: self._keep("stop", frame.number, jpeg_of(self._fields.picture(zone, frame.image, False)))
+        )
         self._jobs.put(self._session.touch)
 
     def _idle_s(self) -> float:
@@ -174,9 +176,9 @@ class Previews(JobQueue[Callable[[], None]]):
         self._fields.judged(judgement, to.duel)
         drawn = self._session.draw(frame, judgement, card)
         left, top, right, bottom = crop_around_zones(judgement, drawn.shape[:2])
-        jpeg = _jpeg(drawn[top:bottom, left:right])
+        jpeg = jpeg_of(drawn[top:bottom, left:right])
         cuts = {zone: cut for zone in judgement.views if (cut := crop_around_build(judgement, zone, drawn.shape[:2]))}
-        builds = {zone: _jpeg(drawn[box[1] : box[3], box[0] : box[2]]) for zone, (box, _) in cuts.items()}
+        builds = {zone: jpeg_of(drawn[box[1] : box[3], box[0] : box[2]]) for zone, (box, _) in cuts.items()}
         sizes = {zone: size for zone, (_, size) in cuts.items()}
         self._keep(f"overlay/{to.number}", to.number, jpeg)
         self._keep("overlay", to.number, jpeg)
@@ -206,17 +208,18 @@ class Previews(JobQueue[Callable[[], None]]):
         for name in names:
             if self._made.get(name, (None,))[0] != frame.number:
                 part = frame.image if name == "live" else self._fields.picture(name[-1], frame.image)
-                self._keep(name, frame.number, _jpeg(part))
+                self._keep(name, frame.number, jpeg_of(part))
 
     def _make_card(self) -> None:
         state = self._session.state
         card = self._session.deck.by_id.get(state.card_id or "") if state.phase in CARD_SHOWN_PHASES else None
         if card is not None and self._made.get("card", (None,))[0] != card.id:
-            self._keep("card", card.id, _jpeg(card_png(card, self._session.deck, self._session.piece_set)))
+            self._keep("card", card.id, jpeg_of(card_png(card, self._session.deck, self._session.piece_set)))
 
 
-def _jpeg(image: np.ndarray) -> bytes:
-    if image.shape[1] > WIDTH_PX:
-        scale = WIDTH_PX / image.shape[1]
+def jpeg_of(image: np.ndarray, most_px: int = WIDTH_PX) -> bytes:
+    """A picture (h, w, 3), no wider than that."""
+    if image.shape[1] > most_px:
+        scale = most_px / image.shape[1]
         image = cv2.resize(image, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
     return cv2.imencode(".jpg", image, QUALITY)[1].tobytes()

@@ -243,7 +243,7 @@ def test_each_step_is_measured_and_shown(client, session):
     for step in STEPS:
         assert client.post(f"measure/{step}").status_code == 303
     assert session.observer.asked == ["empty", "colors", "sizes"] and session.judging.set_up == 1
-    assert client.page().count("✓ pass") > 15
+    assert client.page().count("✓ pass") > 15 and "Pieces still in the field <small>A</small>" in client.page()
 
 
 def test_settings_are_chosen_anew_with_the_mats_and_held_and_what_is_not_in_force_is_said(client, session, monkeypatch):

@@ -23,6 +23,7 @@ from referee.fields import displayable
 from referee.recording.folder import write_json
 from referee.recording.writer import write_file
 from referee.session.device_choice import DeviceChoices
+from referee.session.previews import jpeg_of
 from referee.session.session import Session
 from referee.vision.image.aids import believed_mats
 from referee.web.board_views import Say
@@ -178,10 +179,7 @@ def _prints(pages: flask.Blueprint, session: Session) -> None:
 
 def _shown(image: np.ndarray, width_px: int) -> flask.Response:
     """A picture (h, w, 3) no wider than that, which is another the next time."""
-    scale = min(1.0, width_px / image.shape[1])
-    small = cv2.resize(image, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
-    jpeg = cv2.imencode(".jpg", small, [cv2.IMWRITE_JPEG_QUALITY, 80])[1].tobytes()
-    return flask.Response(jpeg, mimetype="image/jpeg", headers={"Cache-Control": "no-store"})
+    return flask.Response(jpeg_of(image, width_px), mimetype="image/jpeg", headers={"Cache-Control": "no-store"})
 
 
 def _phone(pages: flask.Blueprint, session: Session) -> None:
@@ -324,5 +322,5 @@ def _lens(session: Session, setting: Setting, image: np.ndarray) -> list[Number]
 def _empty_numbers(session: Session) -> list[Number]:
     """How full the gate sees each field: an empty table shows next to nothing of pieces, and no hand."""
     gates = session.snapshot()["live"]["gates"]
-    fills = (Number("fill", round(100 * g["fill"], 1), None, 2.0, "%", zone) for zone, g in sorted(gates.items()))
+    fills = (Number("fill", round(100 * g["fill"], 1), None, 2.0, "%", zone=zone) for zone, g in sorted(gates.items()))
     return [*fills, Number("hands", sum(bool(g["hand"]) for g in gates.values()), None, 0)]
