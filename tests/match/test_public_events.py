@@ -12,7 +12,7 @@ import pytest
 
 from referee.events import Event
 from referee.journal.journal import Journal
-from referee.journal.public_events import FIELDS, MATCH_FIELDS, of_command, of_match, recorded_after
+from referee.journal.public_events import FIELDS, MATCH_FIELDS, EventFeed, of_command, of_match, recorded_after
 from referee.match import commands as c
 from referee.match.decide import decide
 from referee.match.evolve import KINDS, fold
@@ -127,6 +127,9 @@ def test_what_came_after_an_event_is_read_from_the_record_through_matches_that_w
         everything = [event.id for event in recorded_after(journal, "T1", "gone/7")]
         assert everything == ["a/1", "b/1", "b/2", *after]
         assert recorded_after(journal, "T1", "a/4") == [] and len(recorded_after(journal, "T1", "")) == 7
+        feed = EventFeed(journal, "T1", "a")
+        assert [event.id for event in feed.events] == ["a/1", "a/2", "a/3", "a/4"] and feed.first_id == "a/4"
+        assert (feed.place_after("a/3"), feed.place_after("b/2"), EventFeed(journal, "T9", "").first_id) == (3, 0, "")
 
 
 @pytest.mark.parametrize("by", ["", "key"])
