@@ -12,11 +12,11 @@ import numpy as np
 from jinja2 import Environment
 
 from calibration.camera import CameraModel
-from calibration.mat import detect_mats
 from cards.errors import RefereeError
 from cards.pieces import PieceSet
 from referee.recording import Attempt, load_attempt
 from referee.recording.address import AttemptSource, fetched_attempt
+from referee.review.film import observer_of
 from referee.review.options import RejudgeOptions
 from referee.review.rejudge import needed_files, stored_build
 from referee.vision.image.view import ZoneView, zone_view
@@ -94,7 +94,7 @@ def side_by_side(attempt: Attempt, zones: Mapping[str, Mapping]) -> np.ndarray:
     """The judged frame twice, (h, w, 3) uint8: with the build as it was understood then and as it is now,
     outlined in the ruling's colour. The words stand beside it: letters in a picture have one language for ever."""
     image = attempt.judged_frames()[0]
-    mats = detect_mats(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY), attempt.camera)
+    mats = observer_of(attempt).look(image)
     halves = []
     for when in ("was", "now"):
         drawn = image.copy()

@@ -13,12 +13,13 @@ import numpy as np
 import skimage as ski
 
 from calibration.markers import find_markers
-from calibration.mat import FAR_PX, FIELD, Mats, detect_mats
+from calibration.mat import FAR_PX, FIELD, Mats
 from calibration.palette import Palette, color_features, learn_palette
 from cards.pieces import PieceSet
 from referee.errors import BadAttempt
 from referee.recording import Attempt
 from referee.review.film import recorded_frames
+from referee.vision.image.aids import believed_mats
 from referee.vision.image.background import LOG_ANYTHING, log_paper
 from referee.vision.image.evidence import paper_white
 from referee.vision.image.shadow import channel_max
@@ -106,7 +107,8 @@ def find_mats(attempt: Attempt) -> Mats:
             break
     if last is None:
         raise BadAttempt(f"{attempt.film}: has no frames")
-    mats = detect_mats(last, attempt.camera, {m: np.median(quads, 0) for m, quads in looks.items()})
+    earlier = {m: np.median(quads, 0) for m, quads in looks.items()}
+    mats = believed_mats(last, attempt.camera, earlier, None, attempt.placed)
     if not mats.poses:
         raise BadAttempt(f"{attempt.film}: shows no mat")
     return mats
