@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import itertools
+import multiprocessing.util
 import os
 import subprocess
 import sys
@@ -34,6 +35,10 @@ LONGEST = (
     "test_sixteen_tables.py",
     "test_in_browser.py",
     "test_journal_damage.py",
+    "test_phone.py",
+    "test_play.py",
+    "test_rejudge_archive.py",
+    "test_load.py",
 )
 """Files with tests that take a minute or so each, most of it waiting."""
 
@@ -109,7 +114,8 @@ def temporary_files_go(tmp_path_factory):
     """What tests, and programs that they kill, leave among temporary files goes when the run ends. The many apps of a
     run compile each template once, and what builds the address of a page.
     """
-    tmp_path_factory.getbasetemp()  # which stays where it always is
+    tmp_path_factory.getbasetemp()  # which stays where it always is, as does what worker processes meet at
+    multiprocessing.util.get_temp_dir()
     with tempfile.TemporaryDirectory(prefix="referee-tests-", ignore_cleanup_errors=True) as folder:
         os.chmod(folder, 0o755)  # some programs run as another user
         with pytest.MonkeyPatch.context() as patch:

@@ -99,8 +99,9 @@ def run_all(work: Sequence, processes: int, do: Callable = run) -> Iterator[list
     if processes <= 1:
         yield from map(do, work)
         return
-    # Spawned, not forked: the parent may have threads. One thread a worker, or they get in each other's way.
-    context = multiprocessing.get_context("spawn")
+    # Not forked from this process, which may have threads. One thread a worker, or they get in each other's way.
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([__name__])
     with ProcessPoolExecutor(processes, context, initializer=_be_one_of_many) as pool:
         for done in as_completed([pool.submit(do, job) for job in work]):
             yield done.result()

@@ -40,21 +40,16 @@ class Lens:
         distorted = flat * (1.0 + self.k1 * r2 + self.k2 * r2 * r2)[..., None]
         return distorted * self.focal_px + self.centre, depth
 
-    def _shrink(self, r2: np.ndarray) -> np.ndarray:
-        """What undoes the distortion at squared distances (n,) from the axis, by iteration."""
-        shrink = np.ones_like(r2)
-        for _ in range(UNDISTORT_STEPS):
-            inner = r2 * shrink * shrink
-            shrink = 1.0 / (1.0 + inner * (self.k1 + self.k2 * inner))
-        return shrink
-
     def table_points(self, pixels: np.ndarray) -> np.ndarray:
         """Pixels (..., 2) -> where their rays meet the table, (..., 2) mm; nan above the horizon."""
         given = pixels.reshape(-1, 2)
         found = np.empty(given.shape)
         for at in range(0, len(given), BLOCK):
             right, down = ((given[at : at + BLOCK].astype(float) - self.centre) / self.focal_px).T.copy()
-            shrink = self._shrink(right * right + down * down)
+            r2, shrink = right * right + down * down, 1.0
+            for _ in range(UNDISTORT_STEPS):
+                inner = r2 * shrink * shrink
+                shrink = 1.0 / (1.0 + inner * (self.k1 + self.k2 * inner))
             x, y, z = ((right * r + down * d) * shrink + f for r, d, f in self.turn.T)  # not of unit length
             with np.errstate(divide="ignore", invalid="ignore"):
                 reach = np.where(z < -1e-6, -self.position[2] / z, np.nan)
