@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import webbrowser
 from collections.abc import Callable, Mapping
 from contextlib import closing
@@ -28,7 +29,7 @@ from referee.session.rig_setup import kept_camera
 State = Literal["ok", "hint", "missing"]
 SIGNS: dict[State, str] = {"ok": "ok     ", "hint": "hint   ", "missing": "MISSING"}
 
-PICTURE_S, RATE_PICTURES, LEAST_HEIGHT = 8.0, 20, 720
+PICTURE_S, RATE_S, LEAST_HEIGHT = 8.0, 2.0, 720
 NEEDED_GB, RECORDINGS_GB = 2.0, 40.0
 """Below the first nothing can be recorded for an evening; the second is what ``run`` may take by default."""
 
@@ -89,11 +90,12 @@ def check_camera(source: str, settings: Mapping[str, float] | None = None) -> li
 
 
 def _picture_size(camera: Camera) -> tuple[int, int]:
-    """Width and height, after so many pictures that their rate is known. Raises DeviceLost."""
+    """Width and height, once it has run for so long that its rate is known. Raises DeviceLost."""
     frame = camera.latest(-1, PICTURE_S)
     if frame is None:
         raise DeviceLost(sentence("no_picture", name=camera.name))
-    for _ in range(RATE_PICTURES):
+    until_s = time.monotonic() + RATE_S
+    while time.monotonic() < until_s:
         frame = camera.latest(frame.number, 1.0) or frame
     height, width = frame.image.shape[:2]
     return width, height

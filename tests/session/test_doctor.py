@@ -74,6 +74,7 @@ def test_a_camera_without_a_picture_is_missing(monkeypatch):
 
 def test_every_webcam_is_listed_with_what_it_gives_and_what_of_its_settings_is_not_in_force(brio, monkeypatch):
     device = SimulatedCapture(stubborn=("exposure",))
+    monkeypatch.setattr(doctor, "RATE_S", 0.0)
     opened = Opened(np.zeros((720, 1280, 3), np.uint8), device)
     monkeypatch.setattr(doctor, "open_camera", lambda source, clock: opened)
     stream, webcam = doctor.check_cameras("http://phone", {})
