@@ -2,10 +2,10 @@
 
     python kill_program.py FOLDER KILLS SEED
 
-Each life is a fork of this process (which has imported the program, nothing more) that runs the
-command line; a client plays as a referee at the console would and keeps every event the program
-acknowledged to it. After each kill all of them must stand in the record, and the next life must go
-on in the phase the record says. Prints one JSON line.
+Each life is a fork of this process (which has imported the program, nothing more) that runs the command line; the first
+one compiles the pages' templates for all. A client plays as a referee at the console would and keeps every event the
+program acknowledged to it. After each kill all of them must stand in the record, and the next life must go on in the
+phase the record says. Prints one JSON line.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ from pathlib import Path
 
 import cv2
 import numpy as np
+from flask import Flask
+from jinja2 import FileSystemBytecodeCache
 
 import referee.commands.play
 import referee.web
@@ -164,6 +166,8 @@ def prepare(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     cv2.imwrite(str(folder / "table.png"), np.full((240, 320, 3), 90, np.uint8))
     (folder / "rules.toml").write_text("earliest_stop_s = 0.0\n")
+    (folder / "compiled").mkdir(exist_ok=True)
+    Flask.jinja_options = {"bytecode_cache": FileSystemBytecodeCache(str(folder / "compiled"))}
 
 
 def recorded(folder: Path) -> tuple[set[str], str]:
@@ -178,6 +182,7 @@ def recorded(folder: Path) -> tuple[set[str], str]:
 def main(folder: Path, kills: int, seed: int) -> dict:
     """Kill that often: in turn while it starts, and for as long after it serves. (A busy machine does both slowly.)"""
     prepare(folder)
+    start_s(folder)
     starting_s = start_s(folder)
     dice, kept, phases, phase, strayed = random.Random(seed), [], Counter(), "", []
     for n in range(kills):
