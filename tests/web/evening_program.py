@@ -20,6 +20,7 @@ from cards.build import Build
 from cards.deck import builtin_deck
 from cards.pieces import builtin_piece_set
 from referee.devices.box_keyboard import KeysBox
+from referee.devices.camera_settings import CameraSettings
 from referee.devices.ports import Frame, SystemClock
 from referee.journal.journal import Journal
 from referee.match.verdict import Verdict
@@ -38,8 +39,11 @@ class TableCamera:
     name, simulated = "told", True
 
     def __init__(self, clock: SystemClock) -> None:
-        self._clock, self._number = clock, 0
+        self._clock, self._number, self.settings = clock, 0, CameraSettings()
         self._image = np.full((90, 160, 3), 128, np.uint8)
+
+    def adjust(self, how) -> None:
+        pass  # a picture has no settings
 
     def latest(self, after: int = -1, timeout_s: float = 1.0) -> Frame:
         time.sleep(EVERY_S)

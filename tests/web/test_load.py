@@ -31,6 +31,7 @@ from calibration.camera import load_camera
 from cards.deck import load_deck
 from cards.pieces import load_piece_set
 from referee.devices.box_keyboard import KeysBox
+from referee.devices.camera_settings import CameraSettings
 from referee.devices.ports import Frame, SystemClock
 from referee.journal.journal import Journal
 from referee.match.commands import DrawCard
@@ -57,7 +58,10 @@ class Tape:
         with av.open(str(GOLDEN / "video.mp4")) as video:
             pictures = (frame.to_ndarray(format="bgr24") for frame in video.decode(video=0))
             self._images = list(itertools.islice(pictures, 20, 60, 2))
-        self._begin_s = CLOCK.now_s()
+        self._begin_s, self.settings = CLOCK.now_s(), CameraSettings()
+
+    def adjust(self, how) -> None:
+        pass  # a tape has no settings
 
     def latest(self, after: int = -1, timeout_s: float = 1.0) -> Frame | None:
         due_s = self._begin_s + (after + 1) * FRAME_S

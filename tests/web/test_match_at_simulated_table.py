@@ -13,6 +13,7 @@ import pytest
 from browser import PROJECTOR
 from playwright.sync_api import expect
 
+from referee.devices.camera_settings import CameraSettings
 from referee.devices.ports import Frame, SystemClock
 from referee.errors import IllegalCommand
 from referee.match.commands import DrawCard, VoidDuel
@@ -62,7 +63,7 @@ def test_a_duel_ends_on_the_board_with_picture_and_replay(table, tmp_path, brows
 class GreyCamera:
     """Gives one grey picture, number 0, for ever."""
 
-    name, simulated = "grey", True
+    name, simulated, settings = "grey", True, CameraSettings()
 
     def latest(self, after=-1, timeout_s=1.0):
         if after >= 0:
