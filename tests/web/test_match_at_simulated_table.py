@@ -63,7 +63,11 @@ def test_a_duel_ends_on_the_board_with_picture_and_replay(table, tmp_path, brows
 class GreyCamera:
     """Gives one grey picture, number 0, for ever."""
 
-    name, simulated, settings = "grey", True, CameraSettings()
+    name = source = "grey"
+    simulated, settings = True, CameraSettings()
+
+    def adjust(self, how):
+        pass  # it has no settings
 
     def latest(self, after=-1, timeout_s=1.0):
         if after >= 0:
