@@ -36,6 +36,8 @@ class FieldCheck:
 
     def __init__(self) -> None:
         self.faults: Mapping[str, str] = {}
+        self.bare = False
+        """Whether all fields are empty and nothing has moved before them for a moment."""
         self._looked: dict[str, tuple[float, bool]] = {}
 
     def look(self, frame: Frame, look: GateState, observer: Observer, card: Card) -> None:
@@ -47,10 +49,12 @@ class FieldCheck:
             elif gate.fill > EMPTY and self._stands(zone, gate, frame, observer, card):
                 faults[zone] = "not_empty"
         self.faults = faults
+        rested = all(g.mat_seen and g.settled_s >= REST_BEFORE_CHECK_S for g in look.zones.values())
+        self.bare = not faults and rested and bool(look.zones)
 
     def rest(self) -> None:
         """Nobody asks now."""
-        self.faults, self._looked = {}, {}
+        self.faults, self.bare, self._looked = {}, False, {}
 
     def alarms(self, zones: Sequence[str]) -> dict[str, str | None]:
         """Alarm code -> text, None for a field that is as it should be."""

@@ -31,6 +31,9 @@ WATCHED = ("building", "stopped", "judging")
 RIG_EVERY_S = 2.0
 """The rig itself is looked over this often, between the duels."""
 
+EMPTY_EVERY_S = 1.0
+"""Before a go the empty table is learnt anew this often: it takes a tenth of a second."""
+
 
 class LiveJudging(Background):
     """The session's eyes. ``gates`` and ``shown`` may be asked from any thread."""
@@ -41,6 +44,7 @@ class LiveJudging(Background):
         self._history = GateHistory()
         self._gates: dict[str, dict] = {}
         self._touched_s = self._rig_looked_s = 0.0
+        self._emptied_s = float("-inf")
         self._failed_s, self._size = float("-inf"), tuple[int, ...]()
         self._card_reader = CardReader()
         self._fields = FieldCheck()
@@ -141,10 +145,18 @@ class LiveJudging(Background):
         if fields_must_be_empty(state):
             card = self._session.deck.by_id.get(state.card_id or "", self._session.deck.cards[0])
             self._fields.look(frame, look, self._session.observer, card)
+            if state.phase == "ready" and self._fields.bare:
+                self._learn_empty(frame)
         else:
             self._fields.rest()
         for code, text in self._fields.alarms(sorted(state.seats)).items():
             self._session.alarm(code, text)
+
+    def _learn_empty(self, frame: Frame) -> None:
+        """Builds are seen against the table as it is a moment before the go: light and camera drift in an evening."""
+        if frame.at_s - self._emptied_s > EMPTY_EVERY_S:
+            self._emptied_s = frame.at_s
+            self._session.observer.renew_empty(frame.image)
 
     def fields(self) -> Mapping[str, str]:
         """Zone -> what is wrong with its field before a go."""

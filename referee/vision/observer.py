@@ -29,6 +29,7 @@ from referee.match.verdict import Verdict
 from referee.vision.image.aids import (
     STILL_THERE,
     believed_mats,
+    empty_today,
     gray_of,
     light_alarms,
     moved,
@@ -188,6 +189,15 @@ class Observer:
         self.empty, self.empty_mats = image, None
         self.markers = {**self.markers, **find_markers(gray_of(image))}
 
+    def renew_empty(self, frame: np.ndarray) -> None:
+        """Take the empty table from a frame in which both fields are empty and pieces lie about them, where the mats
+        lie as they lay in the empty frame known so far; else that one stays."""
+        if self.empty is None or self.empty.shape != frame.shape:
+            return
+        mats, then = self.look(frame), self._mats_when_empty(self.empty)
+        if mats.poses.keys() == then.poses.keys() and not any(moved(then, mats, zone) for zone in mats.poses):
+            self.learn_empty(empty_today(frame, self.empty))
+
     def learn_colors(self, image: np.ndarray) -> Palette:
         """Learn the palette from a frame where every piece stands apart. Raises CannotSee without a mat, and FewPieces
         where no mat shows as much of a player's pieces as that: colours learnt from builds are other pieces' too."""
@@ -297,21 +307,23 @@ class Observer:
         self, frame: np.ndarray, mats: Mats, field: tuple[float, float] = FIELD, each: MapFunction = map
     ) -> list[ZonePixels]:
         """Every mat's zone in a frame (h, w, 3)."""
-        if self.empty is not None and self.empty_mats is None:
-            self.empty_mats = believed_mats(self.empty, self.camera, {}, None, self.placed)
+        then = self._mats_when_empty(self.empty) if self.empty is not None else None
 
         def zone(pose: MatPose) -> ZonePixels:
             view = zone_view(frame, mats.camera, pose, field)
             white = sheet_white(view, view.image)
-            return ZonePixels(view, white, self._empty(mats, view, white))
+            return ZonePixels(view, white, self._empty(then, mats, view, white))
 
         return list(each(zone, mats.poses.values()))
 
-    def _empty(self, mats: Mats, view: ZoneView, now: np.ndarray) -> Empty | None:
+    def _mats_when_empty(self, empty: np.ndarray) -> Mats:
+        if self.empty_mats is None:
+            self.empty_mats = believed_mats(empty, self.camera, {}, None, self.placed)
+        return self.empty_mats
+
+    def _empty(self, then: Mats | None, mats: Mats, view: ZoneView, now: np.ndarray) -> Empty | None:
         size = (mats.camera.height, mats.camera.width, 3)
-        if self.empty is None or self.empty_mats is None or self.empty.shape != size:
-            return None
-        if moved(self.empty_mats, mats, view.zone):
+        if self.empty is None or then is None or self.empty.shape != size or moved(then, mats, view.zone):
             return None
         there = view.crop(self.empty)
         white = sheet_white(view, there)

@@ -83,6 +83,26 @@ def test_an_empty_frame_with_pieces_on_it_is_refused(rig, built):
     assert "does not fit mat A" in notes(rig, built, rig.photograph({"A": LAID}))
 
 
+def renewed(rig, known: np.ndarray, frame: np.ndarray) -> np.ndarray:
+    observer = Observer(rig.piece_set, rig.camera, empty=known)
+    observer.renew_empty(frame)
+    return observer.empty
+
+
+def test_the_empty_table_of_today_has_its_light_and_none_of_the_pieces_that_lie_about(rig, bare, built):
+    light = (0.8, 0.75, 0.7)
+    today, found = relit(bare, *light), renewed(rig, bare, relit(built, *light))
+    assert np.abs(found.astype(int) - today).mean() < 1.5
+    assert np.abs(cv2.blur(found, (15, 15)).astype(int) - cv2.blur(today, (15, 15))).max() < 25
+    assert np.abs(found.astype(int) - bare).mean() > 10
+
+
+def test_the_empty_table_of_a_mat_that_slid_or_of_another_picture_size_stays_as_it_is(rig, make_rig, bare):
+    slid = make_rig({"A": (-165, 0, 0), "B": (165, 30, 180)}).photograph()
+    assert renewed(rig, bare, slid) is bare
+    assert renewed(rig, bare, bare[:-8]) is bare
+
+
 @pytest.mark.parametrize(
     ("x_mm", "high_mm", "ruling"), [(60, 20, "match"), (15, 90, "undecided")], ids=["beside it", "before it"]
 )

@@ -12,6 +12,7 @@ import numpy as np
 from calibration.camera import CameraModel
 from calibration.markers import MARKER_CENTRES, Corners, confirmed_marker, find_markers, zone_markers
 from calibration.mat import MatPose, Mats, detect_mats, markers_by_hand
+from calibration.palette import LINEAR
 from calibration.quality import clipped_pixels
 from calibration.still import sheet_moved, still_markers
 from cards.pieces import PieceSet
@@ -35,6 +36,25 @@ LENS_OFF_SHARE = measured(
 SHADOWED_LIGHT = measured(0.75, "of the other mat's", "by hand: a quarter of the light is gone from one mat only")
 STILL_THERE = measured(0.5, "of a thing's pixels", "by hand: a build may hide the rest of what stood there before")
 EMPTY_TINT = measured(0.5, "log R - log G, or log B - theirs", "tinted shadows have up to 0.4, painted wood 0.6 to 3")
+
+DARK_LIGHT = measured(0.01, "of full light", "by hand: below it noise is most of a pixel")
+SAMPLED = 7
+"""Every so many pixels tell by how much the light has changed."""
+DIFFERENT = measured(0.3, "log light of a channel", "by hand: by less a camera's noise and a soft shadow differ")
+GROWN_PX = measured(9, "px", "by hand: so far about what differs are its rims, its shadow and the glow of its paint")
+
+
+def empty_today(now: np.ndarray, then: np.ndarray) -> np.ndarray:
+    """The empty table in today's light, (h, w, 3) uint8 BGR: the frame ``now``, in which both fields are empty, and in
+    place of what lies about them ``then``, an earlier frame of the empty table from the same place, in the light of
+    now."""
+    light, before = (np.log(cv2.blur(LINEAR[frame], (5, 5)) + DARK_LIGHT) for frame in (now, then))
+    change = light - before
+    usual = np.median(change.reshape(-1, 3)[::SAMPLED], 0)
+    differs = (np.abs(change - usual).max(-1) > DIFFERENT).astype(np.uint8)
+    levels = np.searchsorted(LINEAR, LINEAR[:, None] * np.exp(usual)).clip(0, 255).astype(np.uint8)
+    grown = cv2.dilate(differs, np.ones((2 * GROWN_PX + 1,) * 2, np.uint8)) > 0
+    return np.where(grown[..., None], cv2.LUT(then, levels[None]), now)
 
 
 def believed_mats(
