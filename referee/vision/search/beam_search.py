@@ -7,6 +7,7 @@ what the covered pixels would give to their own best colours (a right beginning 
 still to come).
 """
 
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -17,8 +18,8 @@ from referee.kernels.rasterizer import clear
 from referee.kernels.scans import scan_table
 from referee.kernels.scene import Gains, Scene
 from referee.vision.measured import measured
-from referee.vision.search.canvas import GOOD_AGREEMENT, Canvas, Reading
-from referee.vision.search.rules import PIECE_COST, STEP_X, STEP_Y, TURN_DEG
+from referee.vision.search.canvas import GOOD_AGREEMENT, Canvas, Reading, fit_readings
+from referee.vision.search.rules import BRANCH, PIECE_COST, STEP_X, STEP_Y, TURN_DEG
 
 TURNS_DEG = TURN_DEG * np.arange(-2, 3)
 WIDE = np.array(measured((120, 48, 40, 30, 20, 14, 10, 8, 8, 8), "states after 1, 2, 3, … pieces", "by hand: for time"))
@@ -30,6 +31,7 @@ WIDEST = np.array(
     )
 )
 
+GROWN_FROM = measured(3, "pieces", "by hand: a build is grown from its last states but two, by so many pieces")
 COVERED_NATS = measured(
     0.6,
     "nats a pixel",
@@ -53,7 +55,8 @@ class BeamSearch:
     def __init__(self, canvas: Canvas) -> None:
         self.canvas = canvas
         best = np.maximum(canvas.strongest, 0.0)
-        self.estimates = beam.Estimates(Gains(_optimistic(canvas)), canvas.summed, Gains(canvas.gains - best))
+        self.hopeful = replace(canvas, gains=np.ascontiguousarray(_optimistic(canvas)))
+        self.estimates = beam.Estimates(self.hopeful.summed, canvas.summed, Gains(canvas.gains - best))
         self._trees: dict[tuple | None, tuple[beam.Tree, set[int]]] = {}
 
     def _scene(self, turn: float) -> Scene:
@@ -96,6 +99,21 @@ class BeamSearch:
             Reading(float(grown.turn[i]), grown.pieces[i, : grown.sizes[i]].copy(), float(grown.score[i]))
             for i in fresh
         ]
+
+    def grown(self, reading: Reading) -> list[Reading]:
+        """A reading's build, or that without its highest piece or two, with further pieces on it, several at once: a
+        piece that carries others wins nothing as long as they are not there, and alone hides what they explain. Of
+        each number of pieces the best of each choice of them, by the optimistic estimate."""
+        states = [replace(reading, pieces=reading.pieces[:n]) for n in range(1, reading.count + 1)[-GROWN_FROM:]]
+        found: list[Reading] = []
+        for _ in range(GROWN_FROM):
+            tried = fit_readings(self.hopeful, [r for state in states for r in self.successors(state)])
+            by_choice: dict[tuple, Reading] = {}
+            for r in sorted(tried, key=lambda r: -r.score):
+                by_choice.setdefault(r.stances, r)
+            states = list(by_choice.values())[:BRANCH]
+            found += states
+        return found
 
     def _tree(self, asked: dict[str, int] | None) -> tuple[beam.Tree, set[int]]:
         """The tree of so many asked pieces, and which of its nodes have been given."""

@@ -125,6 +125,11 @@ class Reading:
         """Equal for readings of the same pieces in about the same places of the elevation."""
         return tuple(sorted((int(s), round(x / 8), round(z / 8)) for s, x, _, z, _ in self.pieces.tolist()))
 
+    @property
+    def stances(self) -> tuple[float, ...]:
+        """Equal for readings of the same pieces in the same poses, wherever they stand."""
+        return tuple(sorted(self.pieces[:, 0].tolist()))
+
 
 def canvas_of(view: ZoneView, evidence: Evidence, cat: Catalogue, field_mm: tuple[float, float] = FIELD) -> Canvas:
     """The full-resolution canvas of a view, for a build in a field of this half extent."""

@@ -3,7 +3,6 @@
 import numpy as np
 
 from cards.card import Card
-from cards.pieces import Pose
 from referee.kernels import local_search
 from referee.vision.measured import measured
 from referee.vision.search.beam_search import TURNS_DEG
@@ -13,31 +12,19 @@ from referee.vision.search.stances import Catalogue
 
 PLACED_MM = measured((90.0, 40.0), "mm in x and y", "by hand: how far from the field's middle a whole build is tried")
 
-RIGID = "rigid"
-"""Origin of a reading that is as the card shows to the millimetre."""
-
 
 def from_card(canvas: Canvas, card: Card | None) -> list[Reading]:
-    """The card's build, and its mirror image, at the places where they fit best, and fitted there; none if it is no
-    layout or cannot stand."""
-    if card is None or not card.shown:
-        return []
-    rows = card_rows(canvas.cat, card)
-    return [] if rows is None else [r for mirrored in (False, True) for r in _placed(canvas, rows, mirrored)]
-
-
-def rigid_reading(canvas: Canvas, card: Card | None, shown: list[Reading]) -> list[Reading]:
-    """What a layout card shows, straight, where it was placed best: fitted to another build, piece by piece, it may be
-    bent until it satisfies the card no more."""
-    placed = next((r for r in shown if r.origin == "card"), None)
+    """The card's build at the places where it fits best, and fitted there; none if it is no layout or cannot stand."""
     rows = card_rows(canvas.cat, card) if card and card.shown else None
-    if rows is None or placed is None:
+    if rows is None:
         return []
-    there = placed.pieces[np.argsort(placed.pieces[:, 3], kind="stable")]
-    rows[:, 1] += np.median(there[:, 1] - rows[:, 1])
-    rows[:, 2] += np.median(there[:, 2])
-    rows[:, 4] += np.median(there[:, 4])
-    return fit_readings(canvas, [Reading(placed.turn, rows, 0.0, RIGID)], FINE, len(rows))
+    placed = []
+    for _, x, y, turn in _places(canvas, rows):
+        moved = rows.copy()
+        moved[:, 1] += x
+        moved[:, 2] += y
+        placed.append(Reading(float(turn), moved, 0.0, "card"))
+    return fit_readings(canvas, placed, FINE)
 
 
 def card_rows(cat: Catalogue, card: Card) -> np.ndarray | None:
@@ -51,21 +38,6 @@ def card_rows(cat: Catalogue, card: Card) -> np.ndarray | None:
     out = np.array(rows)
     out[:, 1] -= (out[:, 1].min() + out[:, 1].max()) / 2
     return out
-
-
-def _placed(canvas: Canvas, rows: np.ndarray, mirrored: bool) -> list[Reading]:
-    """The card's build at the places in the field where the evidence likes it best, fitted."""
-    rows = rows.copy()
-    if mirrored:
-        rows[:, 1] *= -1
-        rows[:, 0] = [_mirrored_stance(canvas.cat, int(s)) for s in rows[:, 0]]
-    placed = []
-    for _, x, y, turn in _places(canvas, rows):
-        moved = rows.copy()
-        moved[:, 1] += x
-        moved[:, 2] += y
-        placed.append(Reading(float(turn), moved, 0.0, "card" if not mirrored else "mirror"))
-    return fit_readings(canvas, placed, FINE)
 
 
 def _places(canvas: Canvas, rows: np.ndarray) -> np.ndarray:
@@ -87,10 +59,3 @@ def _places(canvas: Canvas, rows: np.ndarray) -> np.ndarray:
         c, s = np.cos(turn), np.sin(turn)  # back to the mat's frame
         found.append(tried(c * x - s * y + near * STEP_X, s * x + c * y + near * STEP_Y, np.array([turn])))
     return best(np.concatenate(found), 3)
-
-
-def _mirrored_stance(cat: Catalogue, stance: int) -> int:
-    shape, color = cat.types[cat.kind[stance]]
-    pose = cat.poses[stance]
-    turned = Pose((360 - pose.rotation) % 360, pose.facing)
-    return cat.index.get((shape, color, cat.piece_set.shapes[shape].canonical(turned)), stance)

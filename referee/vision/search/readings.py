@@ -5,6 +5,7 @@ loose pieces around it. Readings are searched for (``beam_search``), started fro
 stand, improved by edits, and fitted at full resolution; all compete on the same evidence.
 """
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -34,7 +35,7 @@ from referee.vision.search.canvas import (
     states_of,
 )
 from referee.vision.search.stances import Catalogue
-from referee.vision.search.storeys import CROOKED_NATS, SECOND_BEST, with_loose_on_top, with_storeys
+from referee.vision.search.storeys import CROOKED_NATS, SECOND_BEST, with_storeys
 
 SEARCHES = ((WIDE, FEW_READINGS, 0), (WIDEST, FEW_READINGS + 1, 1))
 """Widths of a search, how many of what it finds are improved, and how many pieces may be borrowed on the way."""
@@ -74,10 +75,10 @@ def readings(
     small = coarse_canvas(canvas)
     empty = Reading(0.0, np.zeros((0, 5)), 0.0)
     pool, loose = _explored(BeamSearch(small), empty, card, is_right, keep)
-    fitted = with_loose(small, fit_readings(small, pool, FINE, [_fixed(r) for r in pool]), loose)
+    fitted = with_loose(small, fit_readings(small, pool, FINE), loose)
     last = max(r.score for r in fitted) - FAR_BEHIND
     ahead = [r for r in fitted if r.score >= last]
-    finest = iter(fit_readings(canvas, ahead, FINEST, [_fixed(r) for r in ahead]))
+    finest = iter(fit_readings(canvas, ahead, FINEST))
     fitted = [next(finest) if r.score >= last else rescored(canvas, r) for r in fitted]
     fitted.append(empty)
     best = max(fitted, key=lambda r: r.score)
@@ -87,16 +88,11 @@ def readings(
     outside = loose.outside(canvas)
     if len(outside.rows) < len(loose.rows):  # what stands apart is a reading, and that nothing does another
         apart = [r for r in sorted(whole, key=lambda r: -r.score) if _apart(canvas, r)]
-        apart = [r for i, r in enumerate(apart) if i < FEW_READINGS or r.origin in ("card", card_placement.RIGID)]
+        apart = [r for i, r in enumerate(apart) if i < FEW_READINGS or r.origin == "card"]
         whole += with_loose(canvas, _alone(apart), outside)
     if is_right is not None:
         whole = [replace(r, score=r.score + RIGHT_PRIOR) if is_right(r) else r for r in whole]
     return sorted(whole, key=lambda r: -r.score)
-
-
-def _fixed(reading: Reading) -> int:
-    """How many of a reading's pieces move only with the whole build when it is fitted."""
-    return reading.count if reading.origin == card_placement.RIGID else 0
 
 
 def _explored(
@@ -114,11 +110,6 @@ def _explored(
     if len(found) > 1:
         loose, found = _completed(small, loose, found[1:])
     shown = _distinct_readings(sorted((r for r in found if r.count), key=lambda r: -r.score), SECOND_BEST)
-    rigid = with_loose(small, card_placement.rigid_reading(small, card, shown), loose)
-    near = [v for r in rigid for v in _edited(small, r, 0)]
-    variants = with_loose(small, fit_readings(small, near, FINE), loose)
-    history.fitted += variants
-    shown += sorted(variants, key=lambda r: -r.score)[:1]
     better = [improve(beam, r, loose, history) for r in _distinct_readings(shown, SECOND_BEST + 1)]
     if not _good(small, better):
         for widths, improved, borrow in SEARCHES:
@@ -128,18 +119,19 @@ def _explored(
             better = _of_the_box(small.cat, better)
             if _good(small, better + found):
                 break
+    grown: list[Reading] = []
+    for _ in range(SECOND_BEST):
+        grown += _grown(beam, better, loose)[:keep]
+        better += [improve(beam, r, loose, history) for r in grown[-keep:][:SECOND_BEST]]
+        if _good(small, better):
+            break
     lean = _distinct_readings(sorted(better, key=lambda r: -r.score), SECOND_BEST)
-    stood = lean[:1]
-    for _ in range(SECOND_BEST):  # two pieces, one on the other, may look like two that lie behind
-        moved = fit_readings(small, [r for base in stood for r in with_loose_on_top(small, base)])
-        stood = sorted(with_loose(small, moved, loose), key=lambda r: -r.score)[:EDITS]
-        better += [improve(beam, r, loose, history) for r in stood[:1] if r.score > lean[0].score - FAR_BEHIND]
     if lean and (not _good(small, better) or crookedness(small, lean[0]) > CROOKED_NATS):
         raised = with_loose(small, [r for base in lean for r in with_storeys(small, base)], loose)
         better += [improve(beam, r, loose, history) for r in sorted(raised, key=lambda r: -r.score)[:SECOND_BEST]]
     tried = _of_the_box(small.cat, history.fitted)
-    pool = _pool(better + found + _rivals(small.cat, better, tried), keep)
-    pool += rigid + _missing(beam, pool + rigid, tried, loose, card, is_right)
+    pool = _pool(better + found + _rivals(small.cat, better, tried), keep) + grown
+    pool += _missing(beam, pool, tried, loose, card, is_right)
     last = _distinct_readings(sorted(pool, key=lambda r: -r.score), SECOND_BEST)
     return pool + [improve(beam, r, loose, history) for r in last], loose
 
@@ -159,6 +151,16 @@ def _completed(
 def _alone(found: list[Reading]) -> list[Reading]:
     """Readings without what their loose pieces win."""
     return [replace(r, score=r.own) for r in found]
+
+
+def _grown(beam: BeamSearch, better: list[Reading], loose: loose_pieces.Candidates) -> list[Reading]:
+    """The best two with further pieces on them, or instead of their highest, best first: such as have other pieces, or
+    poses, than all of them, and are not far behind."""
+    canvas, known = beam.canvas, {r.stances for r in better}
+    best = _distinct_readings(sorted(better, key=lambda r: -r.score), SECOND_BEST)
+    tried = with_loose(canvas, fit_readings(canvas, [r for base in best for r in beam.grown(base)]), loose)
+    ahead = [r for r in tried if r.stances not in known and r.score > best[0].score - FAR_BEHIND]
+    return _distinct_readings(sorted(ahead, key=lambda r: -r.score), len(ahead))
 
 
 def _of_the_box(cat: Catalogue, found: list[Reading]) -> list[Reading]:
@@ -276,8 +278,11 @@ def _searched(beam: BeamSearch, loose: loose_pieces.Candidates, card: Card | Non
 
 def _distinct_readings(found: list[Reading], most: int) -> list[Reading]:
     chosen: dict[tuple, Reading] = {}
+    alike: Counter[tuple] = Counter()
     for r in found:
-        chosen.setdefault(r.key, r)
+        if r.key not in chosen and alike[r.stances] < SECOND_BEST:
+            chosen[r.key] = r
+            alike[r.stances] += 1
         if len(chosen) == most:
             break
     return list(chosen.values())

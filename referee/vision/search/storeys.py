@@ -1,12 +1,12 @@
 """Other builds that fill the same picture, which single edits of a reading do not reach: a tower a storey higher or
-lower, or a piece on top of the build instead of one that lies far behind it."""
+lower."""
 
 from itertools import product
 
 import numpy as np
 
 from referee.vision.measured import measured
-from referee.vision.search.canvas import FEW_READINGS, Canvas, Reading, fit_readings, lowest_first
+from referee.vision.search.canvas import FEW_READINGS, Canvas, Reading, fit_readings
 from referee.vision.search.rules import MAX_PIECES
 from referee.vision.search.stances import Catalogue
 
@@ -45,25 +45,6 @@ def with_storeys(canvas: Canvas, best: Reading) -> list[Reading]:
     tried = fit_readings(canvas, raised, NO_CLIMB, [r.count for r in raised])
     near = sorted(tried, key=lambda r: -r.score)[: FEW_READINGS * SECOND_BEST]
     return sorted(fit_readings(canvas, near), key=lambda r: -r.score)[:SECOND_BEST]
-
-
-def with_loose_on_top(canvas: Canvas, best: Reading) -> list[Reading]:
-    """A reading with a piece on one of its own instead of a loose one of its colour, where that looks the same; not
-    fitted."""
-    cat, pieces, eye = canvas.cat, best.pieces, _eye(canvas, best.turn)
-    own, c, s = pieces[:, 0].astype(int), np.cos(best.turn), np.sin(best.turn)
-    usual, size = ~cat.rare & (_left(cat, own)[cat.kind] > 0), cat.size[own]
-    trials = []
-    for lying, x, y, z, _ in best.loose:
-        at = np.array([c * x + s * y, c * y - s * x])
-        for stance in np.flatnonzero(usual & (cat.color == cat.color[int(lying)])):
-            for carrier, extent in zip(pieces, size, strict=True):
-                up = carrier[3] + (extent[2] + cat.size[stance, 2]) / 2
-                there = at + (up - z) / (eye[2] - z) * (eye[:2] - at)
-                if (np.abs(there - carrier[1:3]) < (extent[:2] + cat.size[stance, :2]) / (2, 1)).all():
-                    rows = np.vstack([pieces, [stance, there[0], carrier[2], up, carrier[4]]])
-                    trials.append(Reading(best.turn, lowest_first(cat, rows), 0.0, "storey"))
-    return trials
 
 
 def _left(cat: Catalogue, stances: np.ndarray) -> np.ndarray:
