@@ -48,7 +48,6 @@ from referee.vision.verdict.case import Case
 from referee.vision.verdict.doubts import Decision, decide
 from referee.vision.verdict.proof import proof_of
 from referee.vision.verdict.rulings import Rulings, field_of
-from referee.vision.verdict.shading import rescored_by_shading
 from referee.vision.verdict.visibility import size_fault, visibility_of
 
 PIECES_APART = measured(
@@ -359,7 +358,7 @@ class Observer:
     ) -> tuple[Verdict, ZoneSight]:
         view, card, evidence = zone.view, rulings.card, zone.evidence(palette)
         canvas = canvas_of(view, evidence, rulings.cat, field_of(card))
-        hypotheses = rescored_by_shading(view, evidence, rulings, readings(canvas, card, rulings.is_right))
+        hypotheses = readings(canvas, card, rulings.is_right)
         compared = rulings.compare(hypotheses)
         build, rival = compared.best.build, compared.rival and compared.rival.build
         case = Case(

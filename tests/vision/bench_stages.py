@@ -30,7 +30,7 @@ STAGES = {
     "catalogue": ("_catalogue",),
     "search": ("canvas_of", "readings", "fit_of"),
     "proof": ("proof_of", "visibility_of"),
-    "verdict": ("decide", "rescored_by_shading"),
+    "verdict": ("decide",),
 }
 """Functions of ``referee.vision.observer`` and methods of its ``Observer``."""
 

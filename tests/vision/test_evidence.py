@@ -11,7 +11,7 @@ from calibration.palette import WOOD, Palette, color_features, nominal_palette
 from cards.build import Piece
 from cards.pieces import Pose, builtin_piece_set
 from referee.benchmark.effects import light
-from referee.vision.image.background import log_empty, log_paper, room_tint
+from referee.vision.image.background import log_empty, log_paper, paper_light, room_tint
 from referee.vision.image.evidence import (
     gather_evidence,
     paper_white,
@@ -140,3 +140,17 @@ def test_paper_in_a_blue_rooms_shadow_is_paper():
     assert in_blue > in_white_light + 3.0
     for other in (paper, np.array([(-1.0, 0.0, 0.0)], np.float32), np.array([(-1.0, 0.2, -0.6)], np.float32)):
         assert log_empty(other, paper, tint=np.array([0.25, -0.55])) == pytest.approx(log_empty(other, paper), abs=0.01)
+
+
+def test_the_papers_light_is_found_under_shadows_and_pieces(rig):
+    """The fit follows a lamp at the side, not what stands on the sheet."""
+    view = zone_view(rig.photograph({"A": [Piece("cube", "blue", Pose(), 0.0, 0.0, 15.0)]}), rig.camera, rig.poses["A"])
+    paper, marker, _ = view.regions
+    plain = paper & ~marker & view.valid
+    lamp = np.where(paper, -0.1 - 0.001 * view.ground[..., 0], 0.0)
+    f = np.zeros((*lamp.shape, 3), np.float32)
+    f[..., 0] = lamp
+    f[(np.abs(view.ground) < 25).all(-1)] = (-1.5, -0.8, 1.2)
+    f[(view.ground[..., 0] > 60) & paper, 0] -= 0.5
+    found = paper_light(f, view.ground, plain)
+    assert np.abs(found[..., 0] - lamp)[plain].max() < 0.06

@@ -7,7 +7,7 @@ import pytest
 
 from cards.kinds.layout import LayoutCard
 from cards.pieces import Pose, builtin_piece_set
-from referee.kernels import rasterizer
+from referee.kernels import local_search, rasterizer
 from referee.kernels.candidates import successors
 from referee.kernels.scans import scan_table
 from referee.vision.search import readings
@@ -115,3 +115,17 @@ def test_the_places_of_a_tower_are_looked_at_and_hardly_any_that_show_nothing_of
     best = further[further[:, 5].argmax()]
     assert best[0] == rows[1, 0]
     assert best[1:4] == pytest.approx(rows[1, 1:4], abs=3.0)
+
+
+def test_a_plank_is_propped_up_under_its_far_end():
+    """No piece let down from above would ever get there."""
+    cat = catalogue(builtin_piece_set(), tuple(builtin_piece_set().colors))
+    cube, plank = (cat.index[s, c, Pose()] for s, c in (("cube", "blue"), ("rectangle", "green")))
+    width = cat.size[plank, 0]
+    pieces = np.array([(cube, -20.0, 0.0, 15.0, 0.0), (plank, 0.0, 0.0, 42.5, 0.0)])
+    out = np.empty((1, 3, 5))
+    rows = np.array([(0.0, local_search.KINDS.index("prop"), 1, cube, 1)])
+    assert local_search.edited(cat.arrays, pieces, rows, out).tolist() == [3]
+    out = out[0]
+    assert out[:, 0].tolist() == [cube, cube, plank]
+    assert out[1, 1] == pytest.approx(width / 2 - cat.size[cube, 0] / 2)

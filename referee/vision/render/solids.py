@@ -3,7 +3,6 @@
 ``referee.kernels.polygons`` draws them: a build of ten pieces in well under a millisecond.
 """
 
-import dataclasses
 import math
 from collections.abc import Sequence
 from functools import lru_cache
@@ -12,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cards.build import Piece, shape_of
-from cards.pieces import Kind, PieceSet, Pose, Shape
+from cards.pieces import PieceSet, Pose, Shape
 from referee.kernels.polygons import draw_solid
 from referee.vision.image.view import ZoneView
 
@@ -24,9 +23,6 @@ PLAIN_CORNERS, ARC_STEP = 8, 1.5
 
 FACES = 64
 """More than any drawn solid has faces, and any of its faces corners."""
-
-FILLED: dict[Kind, Kind] = {"bridge": "box", "crescent": "half_disc"}
-"""Kinds with an arch, and what they are without it."""
 
 
 class Solid(NamedTuple):
@@ -107,25 +103,17 @@ def z_buffer(shape: tuple[int, int]) -> ZBuffer:
 
 def piece_tags(view: ZoneView, piece_set: PieceSet, pieces: Sequence[Piece]) -> np.ndarray:
     """(h, w) int32: the index of the piece that each pixel of the view shows, -1 for none."""
-    return _tags(view, [shape_of(piece_set, p) for p in pieces], pieces, 0)
+    return _tags(view, piece_set, pieces, 0)
 
 
 def face_tags(view: ZoneView, piece_set: PieceSet, pieces: Sequence[Piece]) -> np.ndarray:
     """(h, w) int32: ``FACES`` times the index of the piece plus that of its face (``solid``), -1 for none."""
-    return _tags(view, [shape_of(piece_set, p) for p in pieces], pieces, FACES)
+    return _tags(view, piece_set, pieces, FACES)
 
 
-def arch_tags(view: ZoneView, piece_set: PieceSet, pieces: Sequence[Piece]) -> np.ndarray:
-    """(h, w) int32: of what piece each pixel would show something if its arches were filled, -1 for none."""
-    shapes = [shape_of(piece_set, p) for p in pieces]
-    filled = [dataclasses.replace(s, kind=FILLED[s.kind], opening=0.0) if s.kind in FILLED else None for s in shapes]
-    return _tags(view, filled, pieces, 0)
-
-
-def _tags(view: ZoneView, shapes: Sequence[Shape | None], pieces: Sequence[Piece], faces: int) -> np.ndarray:
+def _tags(view: ZoneView, piece_set: PieceSet, pieces: Sequence[Piece], faces: int) -> np.ndarray:
     buffer = z_buffer(view.image.shape[:2])
-    for i, (shape, p) in enumerate(zip(shapes, pieces, strict=True)):
-        if shape is not None:
-            at = float(p.x), float(p.y), float(p.z), math.radians(p.yaw)
-            draw_solid(solid(shape, p.pose), at, view.camera, view.matrix, buffer, i, faces)
+    for i, p in enumerate(pieces):
+        at = float(p.x), float(p.y), float(p.z), math.radians(p.yaw)
+        draw_solid(solid(shape_of(piece_set, p), p.pose), at, view.camera, view.matrix, buffer, i, faces)
     return buffer.tags

@@ -1,4 +1,4 @@
-"""What readings say against a card, each worked out once: the search, the light and the decision all ask.
+"""What readings say against a card, each worked out once: the search and the decision both ask.
 
 Which of the pieces stand in the field, and so are the build, and which lie loose, RULES.md says: what stands in the
 printed field is the build, and a piece on the line belongs where its centre is. That holds for a piece that stands
@@ -22,8 +22,7 @@ from referee.vision.search.stances import Catalogue
 CLEAR_MARGIN = measured(
     4000.0,
     "nats",
-    "by hand: a margin counts no further, and is at least that where no reading of the other ruling was met; from here "
-    "on light has never changed a ruling for the better",
+    "by hand: a margin counts no further, and is at least that where no reading of the other ruling was met",
 )
 
 
