@@ -92,7 +92,7 @@ def test_no_mismatch_that_is_hardly_ahead(ahead, ruling):
     assert ruling == "mismatch" or [r.code for r in verdict.reasons] == ["two_readings"]
 
 
-@pytest.mark.parametrize(("ahead", "ruling"), [(150.0, "undecided"), (300.0, "match")])
+@pytest.mark.parametrize(("ahead", "ruling"), [(150.0, "undecided"), (600.0, "match")])
 def test_no_match_that_is_hardly_ahead(ahead, ruling):
     """However much it explains and shows: the one who pressed is given no card by a coin's toss."""
     two = (RED, HIGHER)
@@ -197,30 +197,12 @@ def test_what_pixels_do_not_show_is_not_ruled():
     found = [reading(RED, HIGHER)]
     found += [reading(RED, score=10_000.0)]
     card = HeightCard("H", 1, 1)
-    rulings = [decided(card, found, proof=Proof(s, 0.0, s)).verdict for s in (1.0, 0.0)]
+    rulings = [decided(card, found, proof=Proof(s, 0.0)).verdict for s in (1.0, 0.0)]
     assert [v.ruling for v in rulings] == ["mismatch", "undecided"]
     assert (rulings[1].leaning, rulings[1].reasons[0].code) == ("mismatch", "covered")
     assert "2 pieces stand" in rulings[1].reasons[0].text
     doubted = dataclasses.replace(CERTAIN, agreement=-0.2)
     assert decided(card, found, doubted).verdict.reasons[0].code == "covered"
-
-
-def test_no_card_for_what_pixels_do_not_show_at_all():
-    """Two pieces exchanged in a hard shadow: the card was ahead, and not one pixel showed its pieces' colours."""
-    found = [reading(RED), reading(RED, HIGHER, score=10_000.0)]
-    card = HeightCard("H", 1, 1)
-    verdicts = [decided(card, found, proof=Proof(s, 0.0, s)).verdict for s in (0.1, 0.0)]
-    assert [v.ruling for v in verdicts] == ["match", "undecided"]
-    assert (verdicts[1].leaning, verdicts[1].reasons[0].code) == ("match", "unproven")
-
-
-def test_what_hardly_a_pixel_tells_apart_is_not_asked_of_pixels():
-    """A rival with one more piece right behind the build: a single pixel at its rim showed neither."""
-    found = [reading(RED), reading(RED, HIGHER, score=10_000.0)]
-    card = HeightCard("H", 1, 1)
-    verdicts = [decided(card, found, proof=Proof(0.0, 0.0, n)).verdict for n in (1.0, 0.0)]
-    assert [v.reasons[0].code if v.reasons else v.ruling for v in verdicts] != ["unproven", "unproven"]
-    assert verdicts[1].reasons[0].code == "unproven"
 
 
 def test_what_lacks_may_be_covered():

@@ -38,12 +38,10 @@ THIN_PX = measured(
 @dataclass(frozen=True)
 class Proof:
     """``shown`` 0..1, how far the pixels themselves show a build; ``unexplained_area``, the largest thing touching it
-    that is neither shown by it nor bare table, relative to the set's smallest front; ``shown_beyond_slivers``: as
-    ``shown``, but where only a sliver of pixels tells it from its rival that says nothing."""
+    that is neither shown by it nor bare table, relative to the set's smallest front."""
 
     shown: float
     unexplained_area: float
-    shown_beyond_slivers: float = 1.0
 
 
 def proof_of(view: ZoneView, evidence: Evidence, piece_set: PieceSet, build: Build, rival: Build | None) -> Proof:
@@ -58,9 +56,8 @@ def proof_of(view: ZoneView, evidence: Evidence, piece_set: PieceSet, build: Bui
     painted = _painted(view, build, tags, shown)
     bare = (evidence.labels < 0) & evidence.known & ~evidence.unknown
     left: float = _touching(~bare & (tags < 0) & view.valid, standing if build.pieces else view.regions[2])
-    asked = told if where.sum() >= FEW_PX else 1.0
     left /= smallest_face_mm2(piece_set) * view.px_per_mm**2
-    return Proof(min(told, painted), left, min(asked, painted))
+    return Proof(min(told, painted), left)
 
 
 class Claims(NamedTuple):
