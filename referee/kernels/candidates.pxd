@@ -3,14 +3,12 @@ from referee.kernels.scans cimport Places, on_table, on_top
 from referee.kernels.scene cimport *
 
 cdef struct Limits:
-    i64 types, shapes
+    i64 types
     i64 *free
-    i64 *shape
-    i64 *asked
     double *field
 
 cdef class Stock:
-    cdef readonly object free, shape, asked, field
+    cdef readonly object free, field
     cdef Limits limits
 
 cdef struct Ranked:

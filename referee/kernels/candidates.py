@@ -9,15 +9,12 @@ from cython.cimports.referee.kernels.scene import Scene, StanceTable, doubles, i
 
 
 class Stock:
-    """What may still be added: ``free`` (types,) how many of a type the box has; ``shape`` (types,) the shape of
-    each and ``asked`` (shapes,) how many of a shape the card allows; ``field`` (2,) mm: half extent of the field.
-    """
+    """What may still be added: ``free`` (types,) how many of a type the box has; ``field`` (2,) mm: half extent of the
+    field."""
 
-    def __init__(self, free, shape, asked, field):
-        self.free, self.shape, self.asked, self.field = free, shape, asked, field
-        self.limits.types, self.limits.shapes = len(free), len(asked)
-        self.limits.free, self.limits.shape, self.limits.asked = indices(free), indices(shape), indices(asked)
-        self.limits.field = doubles(field)
+    def __init__(self, free, field):
+        self.free, self.field = free, field
+        self.limits.types, self.limits.free, self.limits.field = len(free), indices(free), doubles(field)
 
 
 def in_order(a, b):
@@ -38,19 +35,15 @@ def ranked(keys, stride, count):
 
 
 def allowed_stances(stances, limits, pieces, count, out):
-    """Write usual stances of which the box, and the card, still allow a piece; their number."""
-    used = cython.cast("i64 *", room(8 * (limits.types + limits.shapes)))
-    of_shape = used + limits.types
+    """Write usual stances of which the box still has a piece; their number."""
+    used = cython.cast("i64 *", room(8 * limits.types))
     n: i64 = 0
-    memset(used, 0, 8 * (limits.types + limits.shapes))
+    memset(used, 0, 8 * limits.types)
     for i in range(count):
-        kind = stances.kind[stance_of(pieces + i)]
-        used[kind] += 1
-        of_shape[limits.shape[kind]] += 1
+        used[stances.kind[stance_of(pieces + i)]] += 1
     for s in range(stances.count):
         kind = stances.kind[s]
-        shape = limits.shape[kind]
-        if not stances.rare[s] and used[kind] < limits.free[kind] and of_shape[shape] < limits.asked[shape]:
+        if not stances.rare[s] and used[kind] < limits.free[kind]:
             out[n] = s
             n += 1
     free(used)

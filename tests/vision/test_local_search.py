@@ -11,7 +11,7 @@ from referee.kernels import local_search, rasterizer
 from referee.kernels.candidates import successors
 from referee.kernels.scans import scan_table
 from referee.vision.search import readings
-from referee.vision.search.beam_search import WIDE, WIDEST, BeamSearch, stock_of
+from referee.vision.search.beam_search import WIDE, WIDEST, BeamSearch
 from referee.vision.search.canvas import Canvas, Reading, coarse_canvas, fit_readings, to_build
 from referee.vision.search.stances import catalogue
 
@@ -111,7 +111,7 @@ def test_the_places_of_a_tower_are_looked_at_and_hardly_any_that_show_nothing_of
     assert np.abs(best[1:3]).max() <= 8.0, "where the tower stands"
     assert canvas.cat.color[int(best[0])] in canvas.cat.color[rows[:, 0].astype(int)]
     assert 0 < len(found) < len(usual) * len(xs) * len(ys) / 20
-    further = successors(canvas.arrays, stock_of(canvas, None), rows[:1], 0.0, canvas.scene())
+    further = successors(canvas.arrays, BeamSearch(canvas).stock, rows[:1], 0.0, canvas.scene())
     best = further[further[:, 5].argmax()]
     assert best[0] == rows[1, 0]
     assert best[1:4] == pytest.approx(rows[1, 1:4], abs=3.0)

@@ -18,7 +18,7 @@ from referee.kernels.rasterizer import clear
 from referee.kernels.scans import scan_table
 from referee.kernels.scene import Gains, Scene
 from referee.vision.measured import measured
-from referee.vision.search.canvas import GOOD_AGREEMENT, Canvas, Reading, fit_readings
+from referee.vision.search.canvas import Canvas, Reading, fit_readings
 from referee.vision.search.rules import BRANCH, PIECE_COST, STEP_X, STEP_Y, TURN_DEG
 
 TURNS_DEG = TURN_DEG * np.arange(-2, 3)
@@ -40,15 +40,6 @@ COVERED_NATS = measured(
 )
 
 
-def stock_of(canvas: Canvas, asked: dict[str, int] | None) -> Stock:
-    """The stock of a canvas's catalogue, limited to so many of each asked shape (None: no limit)."""
-    cat = canvas.cat
-    names = list(cat.piece_set.shapes)
-    shape = np.array([names.index(s) for s, _ in cat.types])
-    limit = np.full(len(names), 99) if asked is None else np.array([asked.get(n, 0) for n in names])
-    return Stock(cat.stock, shape, limit, np.array(canvas.field_mm))
-
-
 class BeamSearch:
     """The coarse evidence of one view, ready to be searched."""
 
@@ -57,16 +48,16 @@ class BeamSearch:
         best = np.maximum(canvas.strongest, 0.0)
         self.hopeful = replace(canvas, gains=np.ascontiguousarray(_optimistic(canvas)))
         self.estimates = beam.Estimates(self.hopeful.summed, canvas.summed, Gains(canvas.gains - best))
-        self._trees: dict[tuple | None, tuple[beam.Tree, set[int]]] = {}
+        self.stock = Stock(canvas.cat.stock, np.array(canvas.field_mm))
+        self._given: set[int] = set()
 
     def _scene(self, turn: float) -> Scene:
         return self.canvas.scene(turn).with_gains(self.estimates.optimistic)
 
     @cached_property
     def roots(self) -> np.ndarray:
-        """First pieces (n, 8): stance, x, y, z, yaw, evidence, pixels, turn; the best of each stance in each
-        row of places, and the frontmost of each column.
-        """
+        """First pieces (n, 8): stance, x, y, z, yaw, evidence, pixels, turn; the best of each stance in each row of
+        places."""
         cat = self.canvas.cat
         usual = np.flatnonzero(~cat.rare)
         field = self.canvas.field_mm
@@ -78,23 +69,19 @@ class BeamSearch:
             rows.append(np.c_[got, np.full(len(got), turn)])
         found = np.concatenate(rows)
         found = found[_inside(found, found[:, 7], field)]
-        found = np.concatenate([found, _frontmost(found, self.canvas.camera)])
         found = found[np.argsort(-found[:, 5], kind="stable")]
         _, best = np.unique(1e3 * found[:, 0] + found[:, 2], return_index=True)  # by stance, then y
         return np.ascontiguousarray(found[best])
 
-    def search(self, widths: np.ndarray, most: int, asked: dict[str, int] | None = None) -> list[Reading]:
+    def search(self, widths: np.ndarray, most: int) -> list[Reading]:
         """The best readings met, fitted roughly, by evidence as it stands, but for those that an earlier search has
-        given already. ``widths``: states kept after 1, 2, 3, … pieces; ``asked``: see ``stock_of``.
+        given already. ``widths``: states kept after 1, 2, 3, … pieces.
         """
-        cat, stock = self.canvas.cat, stock_of(self.canvas, asked)
-        grown, given = self._tree(asked)
-        allowed = np.minimum(stock.free, stock.asked[stock.shape])[cat.kind[self.roots[:, 0].astype(int)]] > 0
-        roots = np.flatnonzero(allowed)
-        met = beam.beam(grown, roots, self.canvas.arrays, stock, self.canvas.scene(), self.estimates, widths)
+        grown, arrays, scene = self._tree, self.canvas.arrays, self.canvas.scene()
+        met = beam.beam(grown, np.arange(len(self.roots)), arrays, self.stock, scene, self.estimates, widths)
         met = met[np.argsort(-grown.score[met], kind="stable")][:most]
-        fresh = [i for i in met.tolist() if i not in given]
-        given.update(fresh)
+        fresh = [i for i in met.tolist() if i not in self._given]
+        self._given.update(fresh)
         return [
             Reading(float(grown.turn[i]), grown.pieces[i, : grown.sizes[i]].copy(), float(grown.score[i]))
             for i in fresh
@@ -115,21 +102,19 @@ class BeamSearch:
             found += states
         return found
 
-    def _tree(self, asked: dict[str, int] | None) -> tuple[beam.Tree, set[int]]:
-        """The tree of so many asked pieces, and which of its nodes have been given."""
-        key = None if asked is None else tuple(sorted(asked.items()))
-        if key not in self._trees:
-            grown = beam.Tree(len(self.roots) + int(WIDE.sum() + WIDEST.sum()), len(WIDEST))
-            beam.add_roots(grown, self.roots, self.canvas.arrays, self.canvas.scene(), self.estimates)
-            self._trees[key] = grown, set()
-        return self._trees[key]
+    @cached_property
+    def _tree(self) -> beam.Tree:
+        """All that the searches have met."""
+        tree = beam.Tree(len(self.roots) + int(WIDE.sum() + WIDEST.sum()), len(WIDEST))
+        beam.add_roots(tree, self.roots, self.canvas.arrays, self.canvas.scene(), self.estimates)
+        return tree
 
     def successors(self, reading: Reading) -> list[Reading]:
         """The reading with one more piece, in every promising way, by optimistic score."""
         if not reading.count:
             return []
-        pieces, stock = np.ascontiguousarray(reading.pieces), stock_of(self.canvas, None)
-        rows = successors(self.canvas.arrays, stock, pieces, reading.turn, self._scene(reading.turn))
+        pieces = np.ascontiguousarray(reading.pieces)
+        rows = successors(self.canvas.arrays, self.stock, pieces, reading.turn, self._scene(reading.turn))
         rows = rows[np.argsort(-rows[:, 5])]
         return [Reading(reading.turn, np.vstack([pieces, r[:5]]), reading.score + r[5] - PIECE_COST) for r in rows]
 
@@ -139,22 +124,6 @@ def _optimistic(canvas: Canvas) -> np.ndarray:
     gains, pixels = canvas.gains, canvas.factor**2
     shown = canvas.strongest > pixels
     return np.where(shown & (gains < -pixels * COVERED_NATS), -pixels * COVERED_NATS, gains)
-
-
-def _frontmost(found: np.ndarray, camera: np.ndarray) -> np.ndarray:
-    """Of each column of places the one nearest to the camera that explains nearly as much.
-
-    A piece imagined too far back still covers the colours of what stands on it; moved towards the
-    camera it keeps its evidence until its foot leaves the real foot.
-    """
-    towards = np.sign(-(camera[:, :3].T @ camera[:, 3])[1])
-    _, group = np.unique(1e6 * found[:, 0] + 1e3 * found[:, 1] + found[:, 7], return_inverse=True)
-    high = np.full(group.max() + 1 if len(group) else 0, -np.inf)
-    np.maximum.at(high, group, found[:, 5])
-    good = np.flatnonzero(found[:, 5] >= (high - (1 - GOOD_AGREEMENT) * np.abs(high))[group])
-    good = good[np.argsort(-towards * found[good, 2], kind="stable")]
-    _, first = np.unique(group[good], return_index=True)
-    return found[good[first]]
 
 
 def _inside(rows: np.ndarray, turn: np.ndarray, field: tuple[float, float]) -> np.ndarray:

@@ -18,7 +18,7 @@ from referee.kernels.scene import Gains, Maps, Scene, StanceTable
 from referee.vision.image.evidence import Evidence, likeliest
 from referee.vision.image.view import HEIGHT_MM, ZoneView
 from referee.vision.measured import measured
-from referee.vision.search.rules import MOST_COST, PIECE_COST, PIXEL_NATS, QUICK_DEG, QUICK_MM
+from referee.vision.search.rules import PIECE_COST, PIXEL_NATS, QUICK_DEG, QUICK_MM
 from referee.vision.search.stances import RARE_COST, Catalogue
 
 COARSE = measured(
@@ -151,29 +151,10 @@ def coarse_canvas(canvas: Canvas, factor: int = COARSE) -> Canvas:
 
 
 def prior_costs(cat: Catalogue, builds: Sequence[np.ndarray]) -> np.ndarray:
-    """(n,) nats against each of n builds (pieces, 5) before any pixel is seen: its pieces, its rare poses, and pieces
-    the box has not."""
-    of, stances = _stances(builds)
-    rare, pieces = np.bincount(of, cat.rare[stances], len(builds)), np.bincount(of, minlength=len(builds))
-    return PIECE_COST * pieces + RARE_COST * rare + MOST_COST * _beyond_stock(cat, of, stances, len(builds))
-
-
-def borrowed_pieces(cat: Catalogue, builds: Sequence[np.ndarray]) -> np.ndarray:
-    """(n,) how many more pieces than the box has are in each of n builds (pieces, 5): a step on the way of the search,
-    never a reading that counts."""
-    return _beyond_stock(cat, *_stances(builds), len(builds))
-
-
-def _beyond_stock(cat: Catalogue, of: np.ndarray, stances: np.ndarray, builds: int) -> np.ndarray:
-    kinds = len(cat.stock)
-    used = np.bincount(of * kinds + cat.kind[stances], minlength=builds * kinds).reshape(-1, kinds)
-    return np.asarray(np.maximum(used - cat.stock, 0).sum(1))
-
-
-def _stances(builds: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Of every piece of some builds: which build's it is, and its stance."""
+    """(n,) nats against each of n builds (pieces, 5) before any pixel is seen: its pieces, and its rare poses."""
     of = np.repeat(np.arange(len(builds)), [len(pieces) for pieces in builds])
-    return of, np.concatenate(builds)[:, 0].astype(int) if builds else np.zeros(0, int)
+    rare = cat.rare[np.concatenate(builds)[:, 0].astype(int)] if builds else np.zeros(0)
+    return PIECE_COST * np.bincount(of, minlength=len(builds)) + RARE_COST * np.bincount(of, rare, len(builds))
 
 
 class States(NamedTuple):

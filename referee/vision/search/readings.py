@@ -25,7 +25,6 @@ from referee.vision.search.canvas import (
     FINEST,
     Canvas,
     Reading,
-    borrowed_pieces,
     coarse_canvas,
     crookedness,
     fit_of,
@@ -37,8 +36,8 @@ from referee.vision.search.canvas import (
 from referee.vision.search.stances import Catalogue
 from referee.vision.search.storeys import CROOKED_NATS, SECOND_BEST, with_storeys
 
-SEARCHES = ((WIDE, FEW_READINGS, 0), (WIDEST, FEW_READINGS + 1, 1))
-"""Widths of a search, how many of what it finds are improved, and how many pieces may be borrowed on the way."""
+SEARCHES = ((WIDE, FEW_READINGS), (WIDEST, FEW_READINGS + 1))
+"""Widths of a search, and how many of what it finds are improved."""
 READINGS = 2 * FEW_READINGS
 """So many distinct ones are handed on."""
 READINGS_SEARCHED = measured(30, "readings", "by hand, for time: of the beam, completed by loose pieces")
@@ -112,11 +111,10 @@ def _explored(
     shown = _distinct_readings(sorted((r for r in found if r.count), key=lambda r: -r.score), SECOND_BEST)
     better = [improve(beam, r, loose, history) for r in _distinct_readings(shown, SECOND_BEST + 1)]
     if not _good(small, better):
-        for widths, improved, borrow in SEARCHES:
-            found += _searched(beam, loose, card, widths)
+        for widths, improved in SEARCHES:
+            found += with_loose(small, beam.search(widths, READINGS_SEARCHED), loose)
             loose, found = _completed(small, loose, better + found)
-            better += [improve(beam, r, loose, history, borrow) for r in _starts(small, found, card, improved)]
-            better = _of_the_box(small.cat, better)
+            better += [improve(beam, r, loose, history) for r in _starts(small, found, card, improved)]
             if _good(small, better + found):
                 break
     grown: list[Reading] = []
@@ -129,7 +127,7 @@ def _explored(
     if lean and (not _good(small, better) or crookedness(small, lean[0]) > CROOKED_NATS):
         raised = with_loose(small, [r for base in lean for r in with_storeys(small, base)], loose)
         better += [improve(beam, r, loose, history) for r in sorted(raised, key=lambda r: -r.score)[:SECOND_BEST]]
-    tried = _of_the_box(small.cat, history.fitted)
+    tried = history.fitted
     pool = _pool(better + found + _rivals(small.cat, better, tried), keep) + grown
     pool += _missing(beam, pool, tried, loose, card, is_right)
     last = _distinct_readings(sorted(pool, key=lambda r: -r.score), SECOND_BEST)
@@ -161,12 +159,6 @@ def _grown(beam: BeamSearch, better: list[Reading], loose: loose_pieces.Candidat
     tried = with_loose(canvas, fit_readings(canvas, [r for base in best for r in beam.grown(base)]), loose)
     ahead = [r for r in tried if r.stances not in known and r.score > best[0].score - FAR_BEHIND]
     return _distinct_readings(sorted(ahead, key=lambda r: -r.score), len(ahead))
-
-
-def _of_the_box(cat: Catalogue, found: list[Reading]) -> list[Reading]:
-    """Those with no more pieces of a kind than the box has."""
-    more = borrowed_pieces(cat, [r.pieces for r in found])
-    return [r for r, over in zip(found, more, strict=True) if not over]
 
 
 def _good(canvas: Canvas, found: list[Reading]) -> bool:
@@ -236,7 +228,7 @@ def _neighbours(
     """
     if not reading.count:
         return []
-    trials = _edited(beam.canvas, reading, 0, None) + beam.successors(reading)
+    trials = _edited(beam.canvas, reading, None) + beam.successors(reading)
     if is_right is not None:
         apart = _apart(beam.canvas, reading)
         trials = [r for r in trials if _may_satisfy(beam.canvas.cat, r, card, apart)]
@@ -268,14 +260,6 @@ def _starts(canvas: Canvas, found: list[Reading], card: Card | None, most: int) 
     return starts
 
 
-def _searched(beam: BeamSearch, loose: loose_pieces.Candidates, card: Card | None, widths: np.ndarray) -> list[Reading]:
-    """Readings found from the table upwards, of any pieces and, with a shapes card, of those it asks for."""
-    found = beam.search(widths, READINGS_SEARCHED)
-    if card and card.shapes_alone:
-        found += beam.search(widths, READINGS_SEARCHED, {shape: n for (shape, _), n in card.asked.items()})
-    return with_loose(beam.canvas, found, loose)
-
-
 def _distinct_readings(found: list[Reading], most: int) -> list[Reading]:
     chosen: dict[tuple, Reading] = {}
     alike: Counter[tuple] = Counter()
@@ -288,21 +272,16 @@ def _distinct_readings(found: list[Reading], most: int) -> list[Reading]:
     return list(chosen.values())
 
 
-def improve(
-    beam: BeamSearch, reading: Reading, loose: loose_pieces.Candidates, history: History, borrow: int = 0
-) -> Reading:
-    """The reading after the edits (replace, insert, remove, swap, nudge, split a piece) that help it.
-
-    On the way there may be ``borrow`` more pieces of a kind than the box has, and in the result too. Where the way
-    joins that of an earlier reading it is not gone again.
-    """
+def improve(beam: BeamSearch, reading: Reading, loose: loose_pieces.Candidates, history: History) -> Reading:
+    """The reading after the edits (replace, insert, remove, swap, nudge, split a piece) that help it. Where the way
+    joins that of an earlier reading it is not gone again."""
     canvas = beam.canvas
     for _ in range(EDIT_ROUNDS):
-        if history.visited.get((borrow, reading.key), -np.inf) >= reading.score - 1.0:
+        if history.visited.get(reading.key, -np.inf) >= reading.score - 1.0:
             return reading
-        history.visited[borrow, reading.key] = reading.score
+        history.visited[reading.key] = reading.score
         best = reading
-        fitted = fit_readings(canvas, _edited(canvas, reading, borrow) + beam.successors(reading)[:EDITS])
+        fitted = fit_readings(canvas, _edited(canvas, reading) + beam.successors(reading)[:EDITS])
         allowed, *outside = _outside(canvas, [reading, *fitted])  # what stands outside is a loose piece
         inside = [r for r, n in zip(fitted, outside, strict=True) if n <= allowed]
         for trial in with_loose(canvas, inside, loose):
@@ -315,13 +294,13 @@ def improve(
     return reading
 
 
-def _edited(canvas: Canvas, reading: Reading, borrow: int, most: int | None = EDITS) -> list[Reading]:
+def _edited(canvas: Canvas, reading: Reading, most: int | None = EDITS) -> list[Reading]:
     """The ``most`` promising edits of a reading, None for all, not yet fitted."""
     cat, pieces = canvas.cat, np.ascontiguousarray(reading.pieces)
     if not len(pieces):
         return []
-    rows = local_search.edits(canvas.arrays, cat.stock + borrow, pieces, canvas.scene(reading.turn))
-    rows = rows[np.argsort(-rows[:, 0])[: most and most * (1 + 2 * borrow)]]
+    rows = local_search.edits(canvas.arrays, cat.stock, pieces, canvas.scene(reading.turn))
+    rows = rows[np.argsort(-rows[:, 0])[:most]]
     states = np.zeros((len(rows), len(pieces) + 1, 5))
     counts = local_search.edited(canvas.arrays, pieces, rows, states).tolist()
     builds = [state[:count] for state, count in zip(states, counts, strict=True)]
