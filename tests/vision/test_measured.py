@@ -28,8 +28,10 @@ def test_each_number_says_its_unit_and_its_source():
     names = [".".join(p.relative_to(VISION.parents[1]).with_suffix("").parts) for p in SEEING]
     for name in names:
         importlib.import_module(name.removesuffix(".__init__"))
-    written = [n for p in SEEING for n in ast.walk(ast.parse(p.read_text())) if is_measured(n)]
-    assert len(written) == len(MEASURED) > 0
+    written = [ast.walk(ast.parse(p.read_text())) for p in SEEING]
+    told = Counter(number.module for number in MEASURED if number.module in names)
+    assert told.total() > 0
+    assert told == Counter({n: sum(map(is_measured, all_of)) for n, all_of in zip(names, written, strict=True)})
     assert [m for m in MEASURED if not m.unit or len(m.source) < len("as NAME")] == []
 
 
