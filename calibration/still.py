@@ -1,5 +1,7 @@
 """Markers that cannot be read: what an earlier picture of the same camera showed where they were."""
 
+from typing import NamedTuple
+
 import cv2
 import numpy as np
 
@@ -22,6 +24,9 @@ MOVED_SHARE = 0.75
 """Of the patches found again, how many are elsewhere where a sheet has moved: on devset and devset2 79 % and more of a
 sheet that slid by 4 or 12 mm (by 35 mm hardly one is found), 26 % or less of one that lay still, 69 % or less where
 three markers are covered."""
+
+LEAST_STILL = 12
+"""So many patches found where they were tell that a sheet lies still: a tenth of all. By hand."""
 
 SPOTS, SPOT = 20, 0.22
 """Patches along each edge of a sheet that are looked at, and half the side of one, and of one of the nine about each
@@ -47,19 +52,36 @@ def still_markers(gray: np.ndarray, then: np.ndarray, earlier: Corners) -> Corne
     return markers
 
 
-def sheet_moved(gray: np.ndarray, then: np.ndarray, earlier: Corners) -> bool:
-    """Whether a sheet, whose ``earlier`` markers in ``then`` are all covered in ``gray``, lies elsewhere, by what is
-    left of its markers and its edges against the table; pictures as in ``still_markers``. Where nothing of it is found
-    again, or not clearly elsewhere, it lies as it lay: the camera does, by the other mats."""
+class Patches(NamedTuple):
+    """How many patches of a sheet were found again where they were, and elsewhere."""
+
+    still: int
+    moved: int
+
+    @property
+    def lies_still(self) -> bool:
+        """Whether the sheet, and the camera, surely are where they were."""
+        return self.still >= LEAST_STILL and self.still > self.moved
+
+    @property
+    def has_moved(self) -> bool:
+        """Whether it lies elsewhere. Where nothing is found again, or not clearly elsewhere, it lies as it lay: the
+        camera does, by the other mats."""
+        return self.moved > MOVED_SHARE * (self.still + self.moved)
+
+
+def sheet_patches(gray: np.ndarray, then: np.ndarray, earlier: Corners) -> Patches:
+    """What is left in ``gray`` of a sheet whose ``earlier`` markers were in ``then``: patches of its markers and its
+    edges against the table; pictures as in ``still_markers``."""
     to_pixels, _ = cv2.findHomography(*on_sheet_and_seen(earlier, earlier))
     if to_pixels is None:
-        return True
+        return Patches(0, 1)
     sides = [np.linalg.norm(np.roll(quad, -1, 0) - quad, axis=1).mean() for quad in earlier.values()]
     half = SPOT * float(np.mean(sides))
     spots = cv2.perspectiveTransform(_spots()[None], to_pixels)[0]
     shifts = [_shift(gray, then, spot - half, spot + half, SOFTER * half) for spot in spots]
     moved = [bool(np.hypot(*shift) > MOST_SHIFT_PX) for shift in shifts if shift is not None]
-    return sum(moved) > MOVED_SHARE * len(moved)
+    return Patches(len(moved) - sum(moved), sum(moved))
 
 
 def _spots() -> np.ndarray:

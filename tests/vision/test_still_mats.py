@@ -12,8 +12,9 @@ from calibration import markers
 from calibration.camera import load_camera
 from calibration.markers import Corners, find_markers
 from calibration.mat import SHEET, detect_mats
-from calibration.still import sheet_moved, still_markers
+from calibration.still import sheet_patches, still_markers
 from referee.benchmark.effects.light import motion
+from referee.vision.image import aids
 from referee.vision.image.aids import believed_mats, corners_px
 
 SESSION = Path(__file__).parents[2] / "referee" / "example" / "sessions" / "challenge"
@@ -83,12 +84,15 @@ def test_a_marker_that_is_covered_is_not_held():
 
 @pytest.mark.parametrize("mm", [4.0, 12.0, 35.0])
 def test_a_sheet_that_slid_is_seen_to_have_moved(mm):
-    assert sheet_moved(slid(mm), EMPTY, of_mat_a())
+    patches = sheet_patches(slid(mm), EMPTY, of_mat_a())
+    assert patches.has_moved and not patches.lies_still
 
 
 def test_a_sheet_with_a_build_on_it_has_not_moved():
-    assert not sheet_moved(BUILT, EMPTY, of_mat_a())
-    assert not sheet_moved(np.full_like(EMPTY, 128), EMPTY, of_mat_a()), "nothing is seen of it: the camera has not"
+    patches = sheet_patches(BUILT, EMPTY, of_mat_a())
+    assert patches.lies_still and not patches.has_moved
+    nothing = sheet_patches(np.full_like(EMPTY, 128), EMPTY, of_mat_a())
+    assert not nothing.has_moved and not nothing.lies_still, "nothing is seen of it: the camera has not moved"
 
 
 @pytest.mark.parametrize("mm", [0.0, 12.0])
@@ -99,6 +103,31 @@ def test_a_mat_of_which_no_marker_is_seen_is_believed_only_where_it_lay(mm):
         cv2.fillConvexPoly(now, (quad + step)[[0, 1, 2]].round().astype(np.int32), 200)
     assert not {0, 1, 2, 3} & find_markers(now).keys()
     assert ("A" in believed_mats(now, LENS, KNOWN, EMPTY).poses) == (mm == 0)
+
+
+def off_px(picture: np.ndarray) -> dict[str, float]:
+    """By mat that is seen in a picture, how far off."""
+    mats = believed_mats(picture, LENS, KNOWN, EMPTY)
+    rows = {z: np.abs(corners_px(mats, pose) - corners_px(MATS, MATS.poses[z])).max() for z, pose in mats.poses.items()}
+    return {zone: float(off) for zone, off in rows.items()}
+
+
+def test_mats_of_which_no_marker_at_all_is_seen_lie_still_where_their_sheets_do():
+    """Pieces lie on all eight; the camera is where it was, for both sheets are."""
+    covered = EMPTY.copy()
+    for quad in KNOWN.values():
+        cv2.fillConvexPoly(covered, quad[[0, 1, 2]].round().astype(np.int32), 200)
+    assert not find_markers(covered)
+    assert off_px(covered).keys() == {"A", "B"} and max(off_px(covered).values()) < 0.5
+    assert off_px(np.roll(covered, 9, axis=1)) == {}
+
+
+def test_markers_that_are_read_elsewhere_than_they_lie_are_put_right_by_their_sheet():
+    """Pieces cover an edge of each: what is read ends there."""
+    read = {m: quad + np.linspace(8, 14, 4)[:, None].astype(quad.dtype) * (m % 2) for m, quad in KNOWN.items() if m < 8}
+    mended, kept = aids._held_against(EMPTY, EMPTY, {m: quad for m, quad in read.items() if m in (1, 2, 5)}, KNOWN)
+    assert kept.keys() == KNOWN.keys() and {*mended} >= {0, 1, 2, 3, 4, 5, 6, 7}
+    assert max(np.abs(mended[m] - KNOWN[m]).max() for m in range(8)) <= 3.0
 
 
 @pytest.mark.parametrize("quarters", [1, 2, 3])

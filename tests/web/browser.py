@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, Playwright, expect, sync_playwright
 
 AXE = Path(__file__).parent / "node_modules" / "axe-core" / "axe.min.js"
 
@@ -53,10 +53,28 @@ FOCUSED = """() => {
 """Which of them the key has come to, and its name where nothing shows that."""
 
 
+_DRIVERS: list[Playwright] = []
+"""The driver that runs in this process: playwright allows one."""
+
+
+@contextmanager
+def _driver() -> Iterator[Playwright]:
+    """The one that runs, or one for so long."""
+    if _DRIVERS:
+        yield _DRIVERS[0]
+        return
+    with sync_playwright() as driver:
+        _DRIVERS.append(driver)
+        try:
+            yield driver
+        finally:
+            _DRIVERS.clear()
+
+
 @contextmanager
 def chromium(*more: str) -> Iterator[Browser]:
     """A browser with that much more on its command line, closed afterwards."""
-    with sync_playwright() as driver:
+    with _driver() as driver:
         browser = driver.chromium.launch(executable_path="/usr/bin/chromium-headless-shell", args=[*ARGS, *more])
         try:
             yield browser

@@ -11,10 +11,10 @@ import numpy as np
 
 from calibration.camera import CameraModel
 from calibration.markers import MARKER_CENTRES, Corners, confirmed_marker, find_markers, zone_markers
-from calibration.mat import MatPose, Mats, detect_mats, markers_by_hand
+from calibration.mat import FAR_PX, MatPose, Mats, detect_mats, markers_by_hand
 from calibration.palette import LINEAR
 from calibration.quality import clipped_pixels
-from calibration.still import sheet_moved, still_markers
+from calibration.still import sheet_patches, still_markers
 from cards.pieces import PieceSet
 from referee.vision.image.view import ZoneView
 from referee.vision.measured import measured
@@ -106,10 +106,12 @@ def _lenses(camera: CameraModel | None, gray: np.ndarray) -> Sequence[CameraMode
 
 
 def _held_against(gray: np.ndarray, then: np.ndarray, markers: Corners, earlier: Corners) -> tuple[Corners, Corners]:
-    """``markers`` with those of mats of which fewer than two are seen that the picture shows as ``then`` did; and
-    ``earlier`` without the mats that have moved, by what is left of them."""
+    """``markers`` with those of mats of which fewer than two are seen where they were, and that the picture shows as
+    ``then`` did: a piece that covers a part of a marker moves what is read of it. And ``earlier`` without the mats that
+    have moved, by what is left of them."""
+    as_then = [m for m in markers.keys() & earlier.keys() if np.abs(markers[m] - earlier[m]).max() <= FAR_PX]
     seen, kept = zone_markers(markers), dict(earlier)
-    lacking = {zone: ids for zone, ids in zone_markers(earlier).items() if len(seen.get(zone, ())) < 2}
+    lacking = {zone: ids for zone, ids in zone_markers(earlier).items() if len(set(ids).intersection(as_then)) < 2}
     then = gray_of(then) if lacking else then
     for zone, ids in lacking.items():
         known = {
@@ -117,10 +119,14 @@ def _held_against(gray: np.ndarray, then: np.ndarray, markers: Corners, earlier:
         }  # of a frame before it?
         if not known:
             continue
-        found = still_markers(gray, then, {m: quad for m, quad in known.items() if m not in markers})
-        markers = {**markers, **found}
-        if not found and zone not in seen and sheet_moved(gray, then, known):
-            kept = {m: quad for m, quad in kept.items() if m not in ids}
+        patches = sheet_patches(gray, then, known)
+        if patches.lies_still:
+            markers = {**markers, **{m: quad for m, quad in known.items() if m not in as_then}}
+        elif len(seen.get(zone, ())) < 2:
+            found = still_markers(gray, then, {m: quad for m, quad in known.items() if m not in markers})
+            markers = {**markers, **found}
+            if not found and zone not in seen and patches.has_moved:
+                kept = {m: quad for m, quad in kept.items() if m not in ids}
     return markers, kept
 
 
