@@ -67,9 +67,8 @@ def readings(
 ) -> list[Reading]:
     """Readings of the evidence, fitted, best first. Always includes the empty field.
 
-    With a layout card, what the card shows (and its mirror image) is tried where it fits best, and so are its nearest
-    variants. ``is_right`` says whether a reading satisfies the card: the best few of both kinds are among what comes
-    back, if any of a kind were met at all.
+    With a layout card, what the card shows is tried where it fits best. ``is_right`` says whether a reading satisfies
+    the card: the best few of both kinds are among what comes back, if any of a kind were met at all.
     """
     small = coarse_canvas(canvas)
     empty = Reading(0.0, np.zeros((0, 5)), 0.0)
