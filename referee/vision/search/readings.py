@@ -118,8 +118,9 @@ def _explored(
                 break
     grown: list[Reading] = []
     for _ in range(SECOND_BEST):
-        grown += _grown(beam, better, loose)[:keep]
-        better += [improve(beam, r, loose, history) for r in grown[-keep:][:SECOND_BEST]]
+        more = _grown(beam, better, loose)[:keep]
+        better += [improve(beam, r, loose, history) for r in more[:SECOND_BEST]]
+        grown += more
         if _good(small, better):
             break
     lean = _distinct_readings(sorted(better, key=lambda r: -r.score), SECOND_BEST)

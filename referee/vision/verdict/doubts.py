@@ -2,7 +2,7 @@
 
 The law. Of all readings of the pixels take the best that satisfies the card and the best that does not. The ruling is
 that of the better one; the *margin* between the two, in nats of evidence for one pixel's worth of scale, is what the
-confidence comes from. Both are fair: the card's own reading and its nearest variants, and those of the best reading,
+confidence comes from. Both are fair: the card's own reading, and the nearest variants of the best one,
 are always placed, fitted and scored (``search.readings``). What satisfies the card is ``RIGHT_PRIOR`` ahead from the
 start, which is no evidence: a match that would not be ahead without it is doubted. Where a doubt applies no ruling is
 given, however large the margin: ``undecided``.
