@@ -61,11 +61,8 @@ _PAIRS = tuple((i, j) for i in range(3) for j in range(i, 3))
 CHUNK = 8192
 """Pixels taken at once: they stay in the cache, and no thread is woken for so few."""
 
-PAPER_LIGHT, PAPER_TINT = -0.8, (0.2, 0.3)
-"""A colour at least this light and with no more tint than this, as ``color_features``, looks like the mat's paper."""
-
-SHADOW_LIGHT = -2.0
-"""A colour without tint and no darker than this looks like paper in some shadow."""
+SHADOW_LIGHT, PAPER_TINT = -2.0, (0.2, 0.3)
+"""A colour no darker than this, as ``color_features``, and with no more tint looks like paper in some shadow."""
 
 DRIFT_SD, DRIFT_PIXELS = np.array([0.2, 0.08, 0.08, 0.15]), 400
 """How far saturation (a factor about 1), tint (a, b) and light usually drift since the colours were learnt; and how
@@ -191,16 +188,6 @@ def _like_shadow(palette: Palette) -> np.ndarray:
     is nearest to them is not theirs."""
     light, a, b = palette.means.T
     return np.asarray((light > SHADOW_LIGHT) & (np.abs(a) < PAPER_TINT[0]) & (np.abs(b) < PAPER_TINT[1]))
-
-
-def paper_coloured(piece_set: PieceSet) -> frozenset[str]:
-    """The set's colours that a piece's lit sides share with the paper: such a piece can stand there unseen."""
-    palette = nominal_palette(piece_set, haze=0.0)
-    return frozenset(
-        name
-        for name, (light, a, b) in zip(palette.names, palette.means, strict=True)
-        if light > PAPER_LIGHT and abs(a) < PAPER_TINT[0] and abs(b) < PAPER_TINT[1]
-    )
 
 
 def learn_palette(piece_set: PieceSet, pixels: np.ndarray, rounds: int = COLOUR_ROUNDS) -> Palette:

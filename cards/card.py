@@ -118,12 +118,6 @@ class Card(ABC):
                 taken.append(kind)
         return taken
 
-    def lacking(self, kinds: Sequence[Kind]) -> Callable[[Kind], bool]:
-        """Whether a further piece of a kind could be one that the card asks for beside these: a red roof that is
-        missing is not made up for by anything green."""
-        missing = self.asked - self.named(kinds)
-        return lambda kind: not self.asked or not missing.keys().isdisjoint(self.named([kind]))
-
     def inventory_problems(self, pieces: PieceSet) -> list[str]:
         """Every way in which the card asks for more than the set holds; empty when it fits."""
         have = self.named(pieces.inventory.elements())

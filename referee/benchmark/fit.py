@@ -10,7 +10,6 @@ import dataclasses
 import gzip
 import hashlib
 import json
-import math
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,15 +19,14 @@ from types import MappingProxyType
 import numpy as np
 import scipy
 
-from referee.benchmark.risk_control import Sample, certified_limit, first_threshold, risk_bound
+from referee.benchmark.risk_control import Sample, certified_limit, first_threshold
 from referee.benchmark.scoring import ZoneScore
 from referee.vision.verdict.trust import Guarantee, Trust, trust_json
 
 RULINGS = ("match", "mismatch")
 RISK = MappingProxyType({"match": 0.01, "mismatch": 0.035})
 """Of each ruling's verdicts given at most so large a share is wrong, where the lessons can show it. A mismatch's is the
-least by which no more than 3 % of clean pictures, and 8 % by the picture alone, are left to a human; what is said
-of it with a sure voice is more often right (``low_confidence_bound``)."""
+least by which no more than 3 % of clean pictures, and 8 % by the picture alone, are left to a human."""
 DELTA = 0.05
 """With 95 % confidence for both rulings together."""
 SUREST = 0.99
@@ -112,19 +110,7 @@ def _fitted_one(lessons: list[Lesson], taught: set[str], certifying: set[str], r
     start, shown = first_threshold(_sample(learn, trust), risk, delta)
     limit = certified_limit(_sample(test, trust), start, shown, delta)
     guarantee = Guarantee(round(limit.risk, 5), delta, limit.wrong, limit.given)
-    told = Trust(base, trust.weights, limit.threshold, max(most, limit.threshold), guarantee)
-    sure, most_there = low_confidence_bound(lessons, told)
-    return dataclasses.replace(told, sure=sure, doubted=most_there)
-
-
-def low_confidence_bound(lessons: Sequence[Lesson], trust: Trust) -> tuple[float, float]:
-    """Up to what confidence lessons of both halves were wrong, and what may be said there: the share right, of the
-    verdicts given up to it, that is exceeded with the guarantee's confidence. The mean would be as likely too much."""
-    sample = _sample(lessons, dataclasses.replace(trust, most=1.0))
-    sure = math.ceil(1e6 * float(sample.confidence[~sample.right].max(initial=0.0))) / 1e6  # never below it
-    there = (sample.confidence >= trust.least) & (sample.confidence <= sure)
-    shown = 1.0 - risk_bound(sample.right[there], sample.session[there], trust.guarantee.delta)
-    return sure, round(max(shown, trust.least), 4)
+    return Trust(base, trust.weights, limit.threshold, max(most, limit.threshold), guarantee)
 
 
 def logistic(x: np.ndarray, right: np.ndarray) -> tuple[float, list[float]]:

@@ -134,7 +134,7 @@ def _proof(study: ZoneStudy) -> tuple[np.ndarray, str]:
     close = _close(study, picture)
     for i in range(len(case.best.build.pieces)):
         _outline(study, close, claim.tags == i, WHITE, 1)
-    share = round(100 * case.proof.shown)
+    share = round(100 * case.proof)
     return close, f"proof: pixels in which the two best differ; green: they show the best; weakest part {share} %"
 
 

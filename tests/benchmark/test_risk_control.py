@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import gzip
 import json
 from pathlib import Path
@@ -13,13 +12,11 @@ from made_scores import drawn
 from scipy.stats import binom
 
 from referee.benchmark.fit import (
-    Lesson,
     digest,
     fit_trust,
     guarantee_text,
     lessons_of,
     logistic,
-    low_confidence_bound,
     pack_lessons,
     split_sessions,
     trust_file,
@@ -201,22 +198,6 @@ def test_the_trust_that_ships_speaks_for_both_rulings():
     for trust in load_trust().values():
         assert 0.5 <= trust.least <= trust.most < 1 and min(trust.weights.values()) >= 0
         assert 0 < trust.guarantee.risk < 1 and trust.guarantee.delta == pytest.approx(0.025)
-
-
-def test_less_is_said_where_lessons_went_wrong():
-    trust = Trust(0.0, {"margin": 1.0}, 0.8, 0.99, Guarantee(0.04, 0.025, 6, 300), sure=0.95, doubted=0.9)
-    said_ = [round(trust.confidence({"margin": odds}), 3) for odds in (2.0, 2.5, 2.9, 3.0, 9.0)]
-    assert said_ == [0.881, 0.9, 0.9, 0.953, 0.99]
-
-
-def test_surer_than_any_lesson_that_was_wrong_and_below_no_surer_than_they_show():
-    """Up to the surest wrong one 30 are given, one of them wrong: at most 14.86 % are, with 95 % confidence (tables of
-    Clopper and Pearson's bound), and no less is said than a verdict needs."""
-    trust = Trust(0.0, {"margin": 1.0}, 0.6, 0.99, Guarantee(0.3, 0.05, 1, 30))
-    odds = [0.1, *np.linspace(0.6, 1.9, 29), 2.0, 3.0]
-    lessons = [Lesson("s", "mismatch", each != 2.0, (("margin", each),)) for each in odds]
-    assert low_confidence_bound(lessons, trust) == (pytest.approx(1 / (1 + np.exp(-2.0)), abs=1e-6), 0.8514)
-    assert low_confidence_bound(lessons, dataclasses.replace(trust, least=0.87))[1] == 0.87
 
 
 def test_a_picture_judged_twice_teaches_once():

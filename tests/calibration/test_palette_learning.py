@@ -18,7 +18,6 @@ from calibration.palette import (
     learn_palette,
     learn_wear,
     nominal_palette,
-    paper_coloured,
 )
 from cards.pieces import PieceSet, builtin_piece_set, parse_piece_set
 
@@ -61,24 +60,6 @@ def test_features_are_the_logarithms_of_the_light():
     logs = np.log(np.array([0.5029, 0.2502, 0.1248]) + 0.02)
     want = (logs.mean(), logs[0] - logs[1], logs[2] - (logs[0] + logs[1]) / 2)
     assert color_features(codes, np.ones(3))[0, 0] == pytest.approx(want, abs=2e-3)
-
-
-@pytest.mark.parametrize(
-    ("colour", "alike"),
-    [
-        ("#ece8e0", True),
-        ("#ffffff", True),
-        ("#8c8e90", False),  # too dark
-        ("#f0d4d0", False),  # a little too red
-        ("#f0c0c0", False),  # too red
-        ("#c0f0c0", False),  # too green
-        ("#c8d0ff", False),  # too blue
-        ("#f0e8cc", False),  # a little too yellow
-        ("#f0e8a0", False),  # too yellow
-    ],
-)
-def test_which_colours_look_like_paper(colour, alike):
-    assert paper_coloured(cubes(red="#c02028", other=colour)) == frozenset({"other"} if alike else ())
 
 
 @pytest.mark.parametrize("haze", [0.0, 0.015, 0.03, 0.06, 0.1, 0.15])

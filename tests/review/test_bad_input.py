@@ -12,7 +12,7 @@ import cv2
 import numpy as np
 import pytest
 
-from calibration.picture_size import announced_size, too_large
+from calibration.picture_size import too_large
 from cards.deck import load_deck
 from cards.errors import RefereeError
 from cards.pieces import load_piece_set
@@ -119,11 +119,11 @@ def png(width: int, height: int) -> bytes:
     return b"\x89PNG\r\n\x1a\n" + head + chunk(b"IDAT", zlib.compress(b"\0" * 1000)) + chunk(b"IEND", b"")
 
 
-@pytest.mark.parametrize("side", [20_000, 40_000, 2**31 - 1])
+@pytest.mark.parametrize("side", [10_000, 20_000, 2**31 - 1])
 def test_a_small_file_that_unfolds_to_hundreds_of_megapixels_is_refused_from_its_header(tmp_path, side):
     path = tmp_path / "bomb.png"
     path.write_bytes(png(side, side))
-    with pytest.raises(BadImage, match=f"{side} x {side}") as refused:
+    with pytest.raises(BadImage, match="too large, more than 89478485 pixels") as refused:
         read_picture(path)
     assert one_line(refused)
     with pytest.raises(BadAttempt, match="too large"):
@@ -131,10 +131,9 @@ def test_a_small_file_that_unfolds_to_hundreds_of_megapixels_is_refused_from_its
 
 
 @pytest.mark.parametrize("kind", [".png", ".jpg", ".bmp", ".webp"])
-def test_the_size_in_the_header_is_the_pictures(kind):
+def test_what_is_no_bomb_is_not_too_large(kind):
     data = cv2.imencode(kind, np.zeros((90, 130, 3), np.uint8))[1].tobytes()
-    assert announced_size(data) == (130, 90) and too_large(data) is None
-    assert announced_size(data[:10]) is None
+    assert too_large(data) is None and too_large(data[:10]) is None and too_large(b"") is None
 
 
 def test_a_broken_review_is_named(tmp_path):

@@ -15,12 +15,11 @@ from referee.vision.search.canvas import Fit, Reading
 from referee.vision.search.stances import Catalogue, catalogue
 from referee.vision.verdict.case import Case
 from referee.vision.verdict.doubts import Decision, decide
-from referee.vision.verdict.proof import Proof
 from referee.vision.verdict.rulings import Rulings
 from referee.vision.verdict.visibility import Visibility
 
 CERTAIN = Fit(1.0, 1.0, 0.0)
-SHOWN = Proof(1.0, 0.0)
+SHOWN = 1.0
 """Every pixel shows what the reading ahead says."""
 CLEAR = Visibility()
 RED, WHITE = Piece("cube", "red", Pose(), 0.0, 0.0, 15.0), Piece("cube", "white", Pose(), 0.0, 0.0, 45.0)
@@ -56,7 +55,7 @@ def decided(
     card: Card,
     readings: Sequence[Reading],
     fit: Fit = CERTAIN,
-    proof: Proof = SHOWN,
+    proof: float = SHOWN,
     visibility: Visibility = CLEAR,
     size_factor: float = 1.0,
 ) -> Decision:

@@ -65,10 +65,9 @@ class Evidence:
 
     ``labels`` (h, w) int8: the likeliest colour, -1 for background; ``white`` (3,) linear RGB. ``features`` (h, w, 3)
     as ``calibration.palette`` makes them; ``bare`` (h, w) nats, at most 0: how far a pixel is from what the bare table
-    would show there, 0 where that is not known. ``hidden`` are the names of colours that cannot be
-    told from what is off the mats. ``unknown`` (h, w) bool: what in the field is neither table nor piece;
-    ``known`` (h, w) bool: pixels that fit a piece's colour or what is behind, away from glare;
-    ``coloured``: the spread of red against green over the view, about 0 in a gray picture.
+    would show there, 0 where that is not known. ``unknown`` (h, w) bool: what in the field is neither table nor
+    piece; ``known`` (h, w) bool: pixels that fit a piece's colour or what is behind, away from glare; ``coloured``: the
+    spread of red against green over the view, about 0 in a gray picture.
     """
 
     names: tuple[str, ...]
@@ -77,7 +76,6 @@ class Evidence:
     white: np.ndarray
     features: np.ndarray
     bare: np.ndarray
-    hidden: tuple[str, ...] = ()
     unknown: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), bool))
     coloured: float = 1.0
     known: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), bool))
@@ -237,7 +235,6 @@ def gather_evidence(
         white,
         np.ascontiguousarray(f, np.float32),
         np.where(known, bare - bare[known].max(initial=-np.inf), 0.0).astype(np.float32),
-        tuple(np.array(palette.names)[shared].tolist()),
         unknown,
         float(np.std(f[::4, ::4, 1])),
         (np.maximum(np.log(most + 1e-12), plain) > UNKNOWN_DENSITY) & ~foot,

@@ -14,12 +14,10 @@ applies is enough to leave the ruling to a human; all that apply are told, in th
 """
 
 import re
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cards.card import kinds_of
 from cards.law import Reason, because
 from referee.match.verdict import Ruling, Verdict
 from referee.vision.measured import measured
@@ -27,7 +25,7 @@ from referee.vision.search.canvas import FEW_READINGS, GOOD_AGREEMENT, Reading
 from referee.vision.search.readings import RIGHT_PRIOR
 from referee.vision.verdict.case import Case, first_fault
 from referee.vision.verdict.trust import features_of
-from referee.vision.verdict.visibility import UNKNOWN_PIECES, percent_off
+from referee.vision.verdict.visibility import percent_off
 
 FIELD_SEEN = measured(0.9, "of the field's pixels", "by hand: a build may stand anywhere in the field")
 BUILD_CUT_MM = measured(8.0, "mm", "by hand: so much of the picture's edge may run through what stands in the field")
@@ -126,10 +124,6 @@ def _wrong_heights(case: Case, most: float) -> Reason | None:
     return _wrong_sizes(case, most) if case.card.number_alone else None
 
 
-def _field_lighter(case: Case, most: float) -> Reason | None:
-    return because("overexposed") if case.visibility.field_lighter > most else None
-
-
 def _paper_lighter(case: Case, most: float) -> Reason | None:
     return because("overexposed") if case.visibility.paper_lighter > most else None
 
@@ -137,31 +131,8 @@ def _paper_lighter(case: Case, most: float) -> Reason | None:
 # -- the reading ahead -------------------------------------------------------------------------------------------
 
 
-def _unseen_colour(case: Case, _: float) -> Reason | None:
-    """What lacks may stand there unseen."""
-    if not case.may_lack:
-        return None
-    colors = case.unseen_colors(case.visibility.hidden, case.card.lacking(kinds_of(case.best.build)))
-    return _doubted(case, "unseen_colour", colors=list(colors)) if colors else None
-
-
-def _lacking_covered(case: Case, least: float) -> Reason | None:
-    """Something unknown touches the build that may be what lacks."""
-    return _doubted(case, "covered") if case.may_lack and case.proof.unexplained_area >= least else None
-
-
 def _hardly_shown(case: Case, least: float) -> Reason | None:
     return _doubted(case, "covered") if case.shown < least else None
-
-
-def _beyond_set(case: Case, _: float) -> Reason | None:
-    """More pieces of a kind seem to stand there than the set has: some are not of it, or no pieces."""
-    build = case.best.build
-    more = Counter((p.shape, p.color) for p in build.pieces) - build.piece_set.inventory
-    if not more:
-        return None
-    shape, color = kind = min(more)
-    return _doubted(case, "beyond_set", n=build.piece_set.inventory[kind], piece={"color": color, "shape": shape})
 
 
 def _unstable(case: Case, most: float) -> Reason | None:
@@ -206,10 +177,7 @@ DOUBTS = (
     Doubt("build_cut", BOTH_RULINGS, _build_cut, BUILD_CUT_MM, "test_field_and_build_cut_off_are_named_apart"),
     Doubt("no_colour", BOTH_RULINGS, _no_colour, LEAST_COLOUR, "test_a_gray_picture_has_no_colour"),
     Doubt("unknown_object", BOTH_RULINGS, _unknown_object, 0.0, "test_a_phone_withholds_a_verdict_and_is_marked"),
-    Doubt("unseen_colour", MISMATCH, _unseen_colour, 0.0, "test_a_white_piece_may_stand_unseen_on_the_paper"),
-    Doubt("lacking_covered", MISMATCH, _lacking_covered, UNKNOWN_PIECES, "test_what_lacks_may_be_covered"),
     Doubt("hardly_shown", MISMATCH, _hardly_shown, LEAST_SHOWN, "test_what_pixels_do_not_show_is_not_ruled"),
-    Doubt("beyond_set", BOTH_RULINGS, _beyond_set, 0.0, "test_more_pieces_than_the_set_has_are_not_all_pieces"),
     Doubt("unstable", MISMATCH, _unstable, INSTABILITY_LIMIT, "test_a_piece_too_many_that_hardly_stands"),
     Doubt("on_the_line", BOTH_RULINGS, _on_the_line, ON_LINE_MM, "test_a_piece_on_the_fields_line_decides_nothing"),
     Doubt("close_match", MATCH, _close, RIGHT_PRIOR, "test_no_match_that_is_hardly_ahead"),
@@ -217,7 +185,6 @@ DOUBTS = (
     Doubt("unsure", BOTH_RULINGS, _unsure, 0.0, "test_what_past_sessions_make_too_little_of_is_not_ruled"),
     Doubt("wrong_sizes", MISMATCH, _wrong_sizes, SIZES_DOUBTED, "test_a_piece_file_that_is_far_off"),
     Doubt("wrong_heights", MATCH, _wrong_heights, SIZES_DOUBTED, "test_heights_by_wrong_sizes"),
-    Doubt("field_lighter", MISMATCH, _field_lighter, CLIPPED_INCREASE, "test_clipped_since"),
     Doubt("paper_lighter", MATCH, _paper_lighter, CLIPPED_INCREASE, "test_clipped_since"),
 )
 

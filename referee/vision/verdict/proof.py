@@ -4,60 +4,35 @@ A reading may be far ahead of the next and still be wrong: skin taken for orange
 hand before it, for the right build explains no hand. So the pixels in which the two readings differ are tested by
 themselves: each must show, by its own colour, the paint or the table that the reading ahead has there, and not glare,
 skin, a mixture, or something between two colours. Each piece is tested in the same way; a proof is as good as its
-weakest part. What touches the build and is neither bare table nor a piece of the reading is measured: what seems to be
-missing may be there, under a glare or behind a hand.
+weakest part.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import cv2
 import numpy as np
-import skimage as ski
 
 from cards.build import Build, Piece
 from cards.pieces import PieceSet
 from referee.vision.image.evidence import Evidence
-from referee.vision.image.unknown import smallest_face_mm2
 from referee.vision.image.view import ZoneView
-from referee.vision.measured import measured
 from referee.vision.render.solids import piece_tags
-from referee.vision.search.canvas import FEW_PX, TOUCHING_PX
+from referee.vision.search.canvas import FEW_PX
 
 RIM_PX = 1
 """About an outline pixels are mixtures, and a pose is right to so much."""
-THIN_PX = measured(
-    17,
-    "px of the view (mm)",
-    "thinner things are rims of pieces and shadows, or both tongs laid down behind the build: up to 15 wide in two of "
-    "182 clean pictures; with 13 as many hands and fingers are told as with 17 (93 builds, seed 92)",
-)
 
 
-@dataclass(frozen=True)
-class Proof:
-    """``shown`` 0..1, how far the pixels themselves show a build; ``unexplained_area``, the largest thing touching it
-    that is neither shown by it nor bare table, relative to the set's smallest front."""
+def proof_of(view: ZoneView, evidence: Evidence, piece_set: PieceSet, build: Build, rival: Build | None) -> float:
+    """How far the pixels themselves show ``build``, 0 to 1.
 
-    shown: float
-    unexplained_area: float
-
-
-def proof_of(view: ZoneView, evidence: Evidence, piece_set: PieceSet, build: Build, rival: Build | None) -> Proof:
-    """How far the pixels themselves show ``build``, and what else they show that touches it.
-
-    ``shown`` is the less of two shares: of those pixels in which it differs from its ``rival`` (without one, that show
-    it), how many are known and show what it says there; and of the piece that shows least of its colour, how much does.
+    The less of two shares: of those pixels in which it differs from its ``rival`` (without one, that show it), how many
+    are known and show what it says there; and of the piece that shows least of its colour, how much does.
     """
     tags, where, shown = claims(view, evidence, piece_set, build, rival)
-    standing = (tags >= 0) & (tags < len(build.pieces))
     told = float((shown & evidence.known)[where].mean()) if where.any() else 1.0
-    painted = _painted(view, build, tags, shown)
-    bare = (evidence.labels < 0) & evidence.known & ~evidence.unknown
-    left: float = _touching(~bare & (tags < 0) & view.valid, standing if build.pieces else view.regions[2])
-    left /= smallest_face_mm2(piece_set) * view.px_per_mm**2
-    return Proof(min(told, painted), left)
+    return min(told, _painted(view, build, tags, shown))
 
 
 class Claims(NamedTuple):
@@ -108,12 +83,3 @@ def _painted(view: ZoneView, build: Build, tags: np.ndarray, shown: np.ndarray) 
         if inner.any():
             least = min(least, float(shown[box][inner].mean()))
     return least
-
-
-def _touching(mask: np.ndarray, build: np.ndarray) -> int:
-    """Pixels of the largest connected part of a mask (h, w) that touches a build (h, w), thin parts left out."""
-    whole = cv2.morphologyEx(mask.astype(np.uint8), cv2.MORPH_OPEN, np.ones((THIN_PX,) * 2, np.uint8)) > 0
-    near = cv2.dilate(build.astype(np.uint8), np.ones((2 * TOUCHING_PX + 1,) * 2, np.uint8)) > 0
-    parts = ski.measure.label(whole)
-    touching = np.unique(parts[near & whole])
-    return int(np.bincount(parts.ravel())[touching].max(initial=0))

@@ -44,22 +44,18 @@ class Guarantee:
 class Trust:
     """Of one ruling: log odds that it is right are ``base`` + the sum of ``weights`` times features (each the larger
     the better, so weights are at least 0); ``least`` is the confidence below which no verdict is given, ``most`` what
-    no verdict's confidence exceeds. Where the odds by themselves say no more than ``sure``, lessons went wrong: there
-    it does not exceed ``doubted`` either."""
+    no verdict's confidence exceeds."""
 
     base: float
     weights: Mapping[str, float]
     least: float
     most: float
     guarantee: Guarantee
-    sure: float = 0.0
-    doubted: float = 1.0
 
     def confidence(self, features: Mapping[str, float]) -> float:
         """Probability 0.5 to ``most`` that the ruling is right. Raises KeyError for a feature that is not given."""
         odds = self.base + sum(weight * features[name] for name, weight in self.weights.items())
-        probability = float(scipy.special.expit(odds))
-        return min(max(probability, 0.5), self.most if probability > self.sure else min(self.most, self.doubted))
+        return min(max(float(scipy.special.expit(odds)), 0.5), self.most)
 
 
 def features_of(margin: float, explained: float, shown: float) -> dict[str, float]:

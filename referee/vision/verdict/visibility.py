@@ -30,18 +30,14 @@ class Visibility:
 
     ``field_seen``: share of the field's pixels that the picture has; ``cut_mm``: how many mm of the picture's edge run
     through what stands in the field; ``coloured``: spread of red against green, about 0 in a grey picture; ``unknown``:
-    the largest thing that is neither table nor piece; ``hidden``: colours that cannot be told from the background.
-
-    ``field_lighter`` and ``paper_lighter``: how much more of the field, and of the table about the build, is clipped
-    than in the empty frame: a lamp's mirror image or a longer exposure came since, in which pieces fade.
+    the largest thing that is neither table nor piece; ``paper_lighter``: how much more of the table about the build is
+    clipped than in the empty frame: a lamp's mirror image or a longer exposure came since, in which pieces fade.
     """
 
     field_seen: float = 1.0
     cut_mm: float = 0.0
     coloured: float = 1.0
     unknown: UnknownThing | None = None
-    hidden: tuple[str, ...] = ()
-    field_lighter: float = 0.0
     paper_lighter: float = 0.0
 
 
@@ -49,17 +45,14 @@ def visibility_of(
     view: ZoneView, evidence: Evidence, piece_set: PieceSet, build: Build, empty: np.ndarray | None = None
 ) -> Visibility:
     """What the picture allows to be told of a build. ``empty`` (h, w) bool: where the empty frame is ``clipped``."""
-    field, of_pieces = view.regions[2] & view.valid, evidence.labels >= 0
     shown = (piece_tags(view, piece_set, build.pieces) >= 0).astype(np.uint8)
     near = _near(view, shown)
     increase = np.zeros(view.valid.shape, int) if empty is None else clipped_pixels(view.image).astype(int) - empty
     return Visibility(
         _mean(view.valid[view.regions[2]]),
-        _cut_mm(view, of_pieces),
+        _cut_mm(view, evidence.labels >= 0),
         evidence.coloured,
         next(iter(unknown_things(view, evidence, piece_set)), None),
-        evidence.hidden,
-        _mean(increase[field]),
         _mean(increase[near & (shown == 0) & view.valid]),
     )
 
