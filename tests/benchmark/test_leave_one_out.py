@@ -15,7 +15,7 @@ from referee.benchmark.scoring import ZoneScore
 from referee.commands.bench import bench
 from referee.vision.verdict.trust import Guarantee, Trust
 
-NONE = Guarantee(0.01, 0.025, 0, 0)
+NONE = Guarantee(0.01, 0.05, 0, 0, 0)
 STERN = {r: Trust(0.0, {"margin": 1.0}, 0.95, 0.999, NONE) for r in ("match", "mismatch")}
 MILD = {r: Trust(0.0, {"margin": 1.0}, 0.70, 0.999, NONE) for r in ("match", "mismatch")}
 

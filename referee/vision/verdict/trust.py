@@ -31,13 +31,14 @@ FILE = Path(__file__).with_name("trust.json")
 
 @dataclass(frozen=True)
 class Guarantee:
-    """Of verdicts given, with probability ``1 - delta`` over the sessions drawn, at most the share ``risk`` is wrong:
-    ``wrong`` of ``given`` were on the sessions that certified it."""
+    """With probability ``1 - delta`` over the tables drawn, of a table's verdicts on average at most the share ``risk``
+    is wrong: ``wrong`` of ``given`` were at the ``tables`` that it was told from."""
 
     risk: float
     delta: float
     wrong: int
     given: int
+    tables: int
 
 
 @dataclass(frozen=True)
