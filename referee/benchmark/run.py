@@ -15,10 +15,12 @@ from calibration.camera import load_camera
 from calibration.errors import FewPieces
 from cards.deck import load_deck
 from cards.pieces import load_piece_set
+from referee.benchmark.effects.scene import Inputs
 from referee.benchmark.scoring import ZoneScore, score_frame
 from referee.errors import BadImage
+from referee.recording.folder import CAMERA, DECK, PIECES, PLACED, read_placed
 from referee.vision.image.files import read_picture
-from referee.vision.observer import Observer
+from referee.vision.observer import Judgement, Observer
 from referee.workers import end_with_parent
 
 
@@ -70,28 +72,44 @@ def jobs(folders: Sequence[Path], knowledge: Knowledge, every: int = 1) -> list[
     return [Job(folder, i, knowledge) for folder in folders for i in range(0, len(truth_of(folder)["frames"]), every)]
 
 
-@lru_cache(maxsize=2)
-def _observer(folder: Path, knowledge: Knowledge) -> Observer:
-    camera = load_camera(folder / "camera.yaml") if knowledge.camera else None
-    empty = read_picture(folder / "empty.jpg") if knowledge.empty else None
-    observer = Observer(load_piece_set(folder / "pieces.json"), camera, empty=empty)
-    if knowledge.colors:
-        colors = read_picture(folder / "colours.jpg")
+def read_inputs(folder: Path) -> Inputs:
+    """What a session's folder gives, with its empty frame as the picture to judge."""
+    empty, colors = read_picture(folder / "empty.jpg"), read_picture(folder / "colours.jpg")
+    lens = folder / CAMERA
+    camera = load_camera(lens) if lens.exists() else None
+    return Inputs(empty, load_piece_set(folder / PIECES), camera, empty, colors, read_placed(folder / PLACED))
+
+
+def observer_of(inputs: Inputs, knowledge: Knowledge = ALL_KNOWLEDGE) -> Observer:
+    """An observer that has learnt what the inputs give, as far as its ``knowledge`` goes."""
+    empty = inputs.empty if knowledge.empty else None
+    observer = Observer(inputs.piece_set, inputs.camera if knowledge.camera else None, empty=empty)
+    observer.placed = dict(inputs.placed)
+    if knowledge.colors and inputs.colors is not None:
         with suppress(FewPieces):  # then it judges without, as ``referee judge`` does
-            observer.learn_colors(colors)
-            observer.learn_sizes(colors)
+            observer.learn_colors(inputs.colors)
+            observer.learn_sizes(inputs.colors)
     return observer
+
+
+@lru_cache(maxsize=2)
+def rig_observer(folder: Path, knowledge: Knowledge = ALL_KNOWLEDGE) -> Observer:
+    """The observer of a session's folder."""
+    return observer_of(read_inputs(folder), knowledge)
+
+
+def judge_frame(folder: Path, truth: dict, knowledge: Knowledge = ALL_KNOWLEDGE) -> tuple[Judgement, list[ZoneScore]]:
+    """Judge the frame of a session that its ``truth`` is about: what is said, and its zones' scores."""
+    observer = rig_observer(folder, knowledge)
+    card = load_deck(folder / DECK).card(truth["card"])
+    judgement = observer.judge([read_picture(folder / truth["image"])], card)
+    name = f"{folder.name}/{truth['image']}"
+    return judgement, score_frame(judgement, name, card, truth["zones"], observer.piece_set)
 
 
 def run(job: Job) -> list[ZoneScore]:
     """Judge one frame: its zones' scores."""
-    observer = _observer(job.folder, job.knowledge)
-    truth = truth_of(job.folder)["frames"][job.index]
-    card = load_deck(job.folder / "deck.json").card(truth["card"])
-    path = job.folder / truth["image"]
-    judgement = observer.judge([read_picture(path)], card)
-    name = f"{job.folder.name}/{truth['image']}"
-    return score_frame(judgement, name, card, truth["zones"], observer.piece_set)
+    return judge_frame(job.folder, truth_of(job.folder)["frames"][job.index], job.knowledge)[1]
 
 
 def run_all(work: Sequence, processes: int, do: Callable = run) -> Iterator[list]:

@@ -93,7 +93,7 @@ def _score(judgement: Judgement, image: str, zone: str, card: Card, row: dict, p
     verdict, sight = judgement.zones.get(zone), judgement.views.get(zone)
     there = true_pieces(row, "build")
     seen = sight.build.pieces if sight else ()
-    pairs = matched_pieces(there, seen)
+    pairs = matched_pieces(there, seen) if there or not row["count"] else []  # else nobody measured where they stand
     right, by_color, pixels = labels_right(sight, piece_set, row) if sight else (0, 0, 0)
     return ZoneScore(
         image,

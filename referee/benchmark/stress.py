@@ -8,7 +8,6 @@ import json
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -17,16 +16,14 @@ import cv2
 import numpy as np
 from pydantic import TypeAdapter
 
-from calibration.camera import load_camera
-from calibration.errors import CannotSee, FewPieces
+from calibration.errors import CannotSee
 from calibration.markers import find_markers
 from calibration.mat import Mats, detect_mats
 from cards.card import Card
 from cards.deck import load_deck
-from cards.pieces import load_piece_set
 from referee.benchmark.effects.catalogue import EFFECTS, Level
 from referee.benchmark.effects.scene import Inputs, Truth
-from referee.benchmark.run import ALL_KNOWLEDGE, Knowledge, run_all, truth_of
+from referee.benchmark.run import ALL_KNOWLEDGE, Knowledge, observer_of, read_inputs, run_all, truth_of
 from referee.benchmark.scoring import ZoneScore, score_frame, true_pieces, unjudged_score
 from referee.errors import RefereeError
 from referee.vision.image.files import read_picture, write_picture
@@ -100,14 +97,8 @@ def stress_jobs(
     return out
 
 
-@lru_cache(maxsize=32)
-def session_inputs(folder: Path) -> Inputs:
-    """What a session's folder gives, with its empty frame as the picture to judge."""
-    empty = read_picture(folder / "empty.jpg")
-    colors = read_picture(folder / "colours.jpg")
-    return Inputs(
-        empty, load_piece_set(folder / "pieces.json"), load_camera(folder / "camera.yaml"), empty=empty, colors=colors
-    )
+session_inputs = lru_cache(maxsize=32)(read_inputs)
+"""``read_inputs``, each folder once: frames of all sessions come in turn."""
 
 
 @lru_cache(maxsize=4)
@@ -140,20 +131,9 @@ def perturbed_inputs(job: StressJob) -> tuple[Inputs, str]:
     return EFFECTS[job.effect].draw(inputs, scene, job.level, rng), zone
 
 
-@lru_cache(maxsize=32)  # frames of all sessions come in turn, and learning a rig takes longer than judging a frame
+@lru_cache(maxsize=32)  # learning a rig takes longer than judging a frame
 def _rig_observer(folder: Path, knowledge: Knowledge) -> Observer:
     return observer_of(session_inputs(folder), knowledge)
-
-
-def observer_of(inputs: Inputs, knowledge: Knowledge = ALL_KNOWLEDGE) -> Observer:
-    """An observer that has learnt what the inputs give, as far as its ``knowledge`` goes."""
-    empty = inputs.empty if knowledge.empty else None
-    observer = Observer(inputs.piece_set, inputs.camera if knowledge.camera else None, empty=empty)
-    if knowledge.colors and inputs.colors is not None:
-        with suppress(FewPieces):  # then it judges without
-            observer.learn_colors(inputs.colors)
-            observer.learn_sizes(inputs.colors)
-    return observer
 
 
 def _observer(job: StressJob, inputs: Inputs) -> Observer:

@@ -24,6 +24,9 @@ from referee.devices.phone import PHONE
 from referee.devices.ports import Camera, SystemClock
 from referee.devices.webcams import find_webcam, webcams
 from referee.errors import DeviceLost
+from referee.journal.camera_record import camera_record
+from referee.journal.journal import Journal
+from referee.session.proving import last_figures
 from referee.session.rig_setup import kept_camera
 
 State = Literal["ok", "hint", "missing"]
@@ -179,6 +182,17 @@ def check_clock() -> Finding:
     return Finding("clock", "missing", text, "sudo timedatectl set-ntp true")
 
 
+def check_proof(data_dir: Path) -> Finding:
+    """How well the table was judged when it last proved itself, and how often the camera was overruled since."""
+    last, journal = last_figures(data_dir), data_dir / "journal.db"
+    if last is None:
+        return Finding("this table", "hint", "how well it is judged is not known", "referee prove")
+    if not journal.exists():
+        return Finding("this table", "ok", last.text)
+    with closing(Journal(journal, reading=True)) as record:
+        return Finding("this table", "ok", f"{last.text}; {camera_record(record, last.at)}")
+
+
 @click.command()
 @click.option("--camera", "source", help="Webcam (name, path or index), URL or file to try; else the one used last.")
 @click.option("--data-dir", type=PATH, default=Path("referee-data"), show_default=True)
@@ -190,6 +204,7 @@ def doctor(source: str | None, data_dir: Path) -> None:
         check_button_box,
         check_browser,
         lambda: check_disk(data_dir),
+        lambda: check_proof(data_dir),
         check_clock,
     ]
     missing = 0

@@ -1,8 +1,9 @@
 """``referee run`` and ``referee demo``: the composition roots that choose real or simulated devices."""
 
+import threading
 from collections import Counter
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack, closing
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -10,17 +11,18 @@ from pathlib import Path
 import click
 import numpy as np
 
-from calibration.camera import camera_text, load_camera
+from calibration.camera import load_camera
 from calibration.palette import load_palette
 from cards.card import Card
-from cards.deck import Deck, builtin_deck
-from cards.pieces import PieceSet, builtin_piece_set, load_piece_set
+from cards.deck import builtin_deck
+from cards.pieces import builtin_piece_set, load_piece_set
 from cards.sentences import sentence
 from referee.commands import serving
 from referee.commands.demo_options import DemoOptions
 from referee.commands.named_files import DECK_HELP, named_deck
 from referee.commands.options import names_in, option, simulated_players, takes_options
 from referee.commands.serving import PATH, DashboardOptions, kept_awake, open_phone_or_camera
+from referee.devices.box_keyboard import KeysBox
 from referee.devices.phone import PhoneCamera
 from referee.devices.ports import Camera, Clock, SystemClock
 from referee.devices.webcams import webcams
@@ -30,11 +32,10 @@ from referee.match.duel import Duel, stop_time
 from referee.match.house_rules import DEFAULT_RULES, load_rules
 from referee.match.state import MatchState
 from referee.recording import Budget, Recorder
-from referee.recording.folder import PLACED
 from referee.review.signing import load_private, sign
 from referee.session import heap
 from referee.session.device_choice import FIRST_PICTURE_S, DeviceChoices, open_box
-from referee.session.duel_recording import Sign
+from referee.session.duel_recording import Sign, kept_files
 from referee.session.rig_setup import kept_camera
 from referee.session.session import Equipment, Session
 from referee.simulator.rig import SimulatedTable, Staging
@@ -100,6 +101,7 @@ class ScoreLines:
 SIMULATED_BEFORE_S, SIMULATED_WAITING_BYTES = 1.0, 64 << 20
 """A simulated camera's frames are no evidence: few are kept from before the go, and few wait for the encoder."""
 
+SIMULATED_FPS, SIMULATED_FAST_FPS = 15.0, 8.0
 PRACTICE = "practice.db"
 """What is practised is kept beside the matches' journal."""
 
@@ -246,18 +248,6 @@ def signing_with(path: Path | None) -> Sign | None:
     return lambda folder: sign(folder, key)
 
 
-def kept_files(deck: Deck, pieces: PieceSet, observer: Observer) -> dict:
-    """What an attempt keeps beside its video; the lens, the colours and the empty table as of its go."""
-    return {
-        "deck.json": deck.to_json(),
-        "pieces.json": pieces.to_json(),
-        "camera.yaml": lambda: observer.camera and camera_text(observer.camera),
-        "palette.json": lambda: observer.palette,
-        "empty.png": lambda: observer.empty,
-        PLACED: lambda: {zone: corners.tolist() for zone, corners in observer.placed.items()} or None,
-    }
-
-
 @click.command()
 @takes_options(DemoOptions)
 def demo(asked: DemoOptions) -> None:
@@ -275,7 +265,8 @@ def demo(asked: DemoOptions) -> None:
     with ExitStack() as stack, serving.interrupted() as over:
         click.echo("SIMULATED: table, players, camera and button box are not real")
         data_dir = stack.enter_context(serving.locked_data_folder(asked.data_dir))
-        staging = Staging(asked.seed or 0, asked.seating, asked.fast, asked.fps or (8.0 if asked.fast else 15.0))
+        usual_fps = SIMULATED_FAST_FPS if asked.fast else SIMULATED_FPS
+        staging = Staging(asked.seed or 0, asked.seating, asked.fast, asked.fps or usual_fps)
         table, use = simulated_table(stack, data_dir, staging)
         recorder = stack.enter_context(closing(recorder_of(data_dir, use.clock, asked, simulated=True)))
         use = replace(use, recorder=recorder, keep=kept_files(use.deck, use.piece_set, use.observer), rules=rules)
@@ -318,6 +309,26 @@ def simulated_table(stack: ExitStack, data_dir: Path, staging: Staging) -> tuple
         clock=clock,
         simulated=True,
     )
+
+
+@contextmanager
+def simulated_session(
+    asked: DashboardOptions, fast: bool, page: str
+) -> Iterator[tuple[SimulatedTable, Session, threading.Event]]:
+    """A session without a match at a SIMULATED table that is set up, its pages beginning at ``page``, and what says
+    that all is to end."""
+    with ExitStack() as stack, serving.interrupted() as over:
+        click.echo("SIMULATED: table, players and camera are not real")
+        data_dir = stack.enter_context(serving.locked_data_folder(asked.data_dir / "simulated"))
+        fps = SIMULATED_FAST_FPS if fast else SIMULATED_FPS
+        table, use = simulated_table(stack, data_dir, Staging(asked.seed or 0, "across", fast, fps))
+        record = stack.enter_context(serving.open_record(data_dir / PRACTICE, data_dir, ""))
+        use = replace(use, practice=record, box=KeysBox(use.clock))
+        session = stack.enter_context(serving.running_session(use, ()))
+        stack.enter_context(serving.dashboard(session, asked, None, page))
+        table.set_up(use.observer)
+        session.start()
+        yield table, session, over
 
 
 def _demo_tables(asked: DemoOptions, tables: int) -> None:

@@ -1,22 +1,18 @@
 """``referee practice``: one or two players alone with the camera, at a real table or a SIMULATED one."""
 
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import click
 
 from referee.commands.options import names_in, option, takes_options
-from referee.commands.play import PRACTICE, TableOptions, at_table, simulated_table
-from referee.commands.serving import dashboard, interrupted, locked_data_folder, open_record, running_session
-from referee.devices.box_keyboard import KeysBox
+from referee.commands.play import TableOptions, at_table, simulated_session
 from referee.errors import RefereeError
 from referee.session.practising import PracticeRunner
 from referee.session.session import Session
 from referee.simulator.operator import Practisers
-from referee.simulator.rig import Staging
 
 PAGE = "practice"
-FPS, FAST_FPS = 15.0, 8.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,19 +60,9 @@ def _begin(room: PracticeRunner, names: list[str], asked: PracticeOptions) -> No
 
 def _simulated(names: list[str], asked: PracticeOptions) -> None:
     """The same at the simulated table: players who carry pieces, and nothing else."""
-    with ExitStack() as stack, interrupted() as over:
-        click.echo("SIMULATED: table, players and camera are not real")
-        data_dir = stack.enter_context(locked_data_folder(asked.data_dir / "simulated"))
-        staging = Staging(asked.seed or 0, "across", asked.fast, FAST_FPS if asked.fast else FPS)
-        table, use = simulated_table(stack, data_dir, staging)
-        record = stack.enter_context(open_record(data_dir / PRACTICE, data_dir, ""))
-        use = replace(use, practice=record, box=KeysBox(use.clock))
-        session = stack.enter_context(running_session(use, ()))
-        stack.enter_context(dashboard(session, asked, None, PAGE))
-        table.set_up(use.observer)
-        session.start()
+    with simulated_session(asked, asked.fast, PAGE) as (table, session, over), ExitStack() as stack:
         room = _room(session)
-        robots = Practisers(room, table.players, use.deck, use.piece_set, use.clock)
+        robots = Practisers(room, table.players, session.deck, session.piece_set, session.clock)
         stack.callback(robots.stop)
         robots.start()
         _begin(room, names, asked)

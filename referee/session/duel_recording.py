@@ -6,6 +6,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from calibration.camera import camera_text
+from cards.deck import Deck
+from cards.pieces import PieceSet
 from cards.sentences import sentence
 from referee.devices.ports import Camera
 from referee.events import Event
@@ -14,9 +17,10 @@ from referee.match.commands import SealRecording
 from referee.match.duel import PHASES_IN_PLAY, StopPress, press_from_json
 from referee.match.state import MatchState
 from referee.recording import Recorder
-from referee.recording.folder import JOURNAL, LATE_EVENTS, META, review_row, sha256
+from referee.recording.folder import JOURNAL, LATE_EVENTS, META, PLACED, review_row, sha256
 from referee.recording.writer import write_file
 from referee.session.ports import Keep, RunningSession
+from referee.vision.observer import Observer
 
 AFTER_S = 2.5
 """A recording goes on so long after the verdict, unless the next card is drawn before."""
@@ -27,6 +31,18 @@ CUT_GOES_ON = sentence("cut_goes_on")
 
 Sign = Callable[[Path], None]
 """Puts an operator's signature beside a closed and sealed record. May raise OSError."""
+
+
+def kept_files(deck: Deck, pieces: PieceSet, observer: Observer) -> Keep:
+    """What an attempt keeps beside its video; the lens, the colours and the empty table as of its go."""
+    return {
+        "deck.json": deck.to_json(),
+        "pieces.json": pieces.to_json(),
+        "camera.yaml": lambda: observer.camera and camera_text(observer.camera),
+        "palette.json": lambda: observer.palette,
+        "empty.png": lambda: observer.empty,
+        PLACED: lambda: {zone: corners.tolist() for zone, corners in observer.placed.items()} or None,
+    }
 
 
 class DuelRecording:

@@ -118,6 +118,7 @@ class LiveJudging(Background):
         self._watch_for_fouls(frame, look, state)  # before the verdict: an open finding holds up an award
         if self._session.practice:
             self._session.practice.look(frame, look)
+        self._session.proof.look(frame, look)
         if state.by_hand:
             self._stop.look_away(state)
         elif stopped:

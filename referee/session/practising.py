@@ -261,17 +261,18 @@ class PracticeRunner:
             return SettledView(_untold(because("not_judged")))
         if zone not in judged.zones:
             return SettledView(_untold(because("mat_not_seen", zone=zone)))
-        return SettledView(judged.zones[zone].to_json(), _picture(session.draw(images[-1], judged, card), judged, zone))
+        return SettledView(judged.zones[zone].to_json(), build_picture(session, images[-1], judged, card, zone))
 
 
 def _untold(why: Reason) -> dict[str, object]:
     return {"verdict": "undecided", "reasons": [why.to_json()]}
 
 
-def _picture(drawn: np.ndarray, judged: Judgement, zone: str) -> bytes | None:
-    """The build alone, cut out of what was drawn."""
-    cut = crop_around_build(judged, zone, drawn.shape[:2]) if zone in judged.views else None
+def build_picture(session: RunningSession, image: np.ndarray, judged: Judgement, card: Card, zone: str) -> bytes | None:
+    """The build alone, as it was read, cut out of the judged picture (JPEG); None where it is not to be seen."""
+    cut = crop_around_build(judged, zone, image.shape[:2]) if zone in judged.views else None
     if cut is None:
         return None
     left, top, right, bottom = cut[0]
+    drawn = session.draw(image, judged, card)
     return cv2.imencode(".jpg", drawn[top:bottom, left:right], QUALITY)[1].tobytes()

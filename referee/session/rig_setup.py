@@ -33,7 +33,7 @@ from referee.session.ports import RunningSession
 from referee.vision.image.aids import believed_mats
 
 RIG, CAMERA = "rig", "camera.json"
-LENS, PALETTE, EMPTY = "camera.yaml", "palette.json", "empty.png"
+LENS, PALETTE, EMPTY, COLORS = "camera.yaml", "palette.json", "empty.png", "colours.png"
 LEAST_SHEET = 0.01
 """Share of the picture that a sheet takes; by hand: at the usual distances it is 0.04 and more."""
 
@@ -148,6 +148,7 @@ class RigSetup:
             write_file(folder / LENS, camera_text(observer.camera, self._session.camera.name))
         write_file(folder / PALETTE, observer.palette)
         write_file(folder / EMPTY, observer.empty)
+        write_file(folder / COLORS, observer.colors)
         write_json(folder / PLACED, {zone: corners.tolist() for zone, corners in observer.placed.items()})
         self.keep_camera()
 
@@ -157,13 +158,13 @@ class RigSetup:
         self._folder.mkdir(exist_ok=True)
         write_json(self._folder / CAMERA, {"camera": camera.source, "settings": camera.settings.wanted})
 
-    def restore(self) -> None:
-        """Before a match that goes on: take what was kept, where nothing newer has been given.
+    def restore(self, anyway: bool = False) -> None:
+        """Before a match that goes on, or ``anyway``: take what was kept, where nothing newer has been given.
 
         A file that was cut short when the program was killed is as good as none.
         """
         observer, folder = self._session.observer, self._folder
-        if self._between_matches:
+        if self._between_matches and not anyway:
             return
         if (folder / LENS).exists() and observer.camera is None:
             with suppress(BadCamera):
@@ -173,9 +174,13 @@ class RigSetup:
                 observer.palette = load_palette(folder / PALETTE, self._session.piece_set)
         with suppress(BadAttempt):
             observer.placed = read_placed(folder / PLACED)
-        empty = cv2.imread(str(folder / EMPTY)) if (folder / EMPTY).exists() else None
+        empty, colors = (
+            cv2.imread(str(folder / name)) if (folder / name).exists() else None for name in (EMPTY, COLORS)
+        )
         if empty is not None and observer.empty is None:
             observer.learn_empty(empty)
+        if observer.colors is None:
+            observer.colors = colors
 
     @property
     def _folder(self) -> Path:
@@ -186,7 +191,7 @@ class RigSetup:
         observer = self._session.observer
         shutil.rmtree(self._folder, ignore_errors=True)
         known = observer.camera is not None
-        observer.camera = observer.palette = observer.empty = None
+        observer.camera = observer.palette = observer.empty = observer.colors = None
         observer.markers, observer.placed = {}, {}
         if known and not self._between_matches:
             self._session.command(ChangeLens())

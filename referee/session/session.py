@@ -31,6 +31,7 @@ from referee.session.notifier import Notifier
 from referee.session.ports import Draw, Keep, Record
 from referee.session.practising import FREE_PHASES, PracticeRunner
 from referee.session.previews import Previews
+from referee.session.proving import TableProof
 from referee.session.rig_setup import RigSetup
 from referee.vision.live.gate import Gate
 from referee.vision.observer import Observer
@@ -83,8 +84,8 @@ class Session:
         self.previews = Previews(self)
         self.picture = self.previews.get
         self.practice = PracticeRunner(self, use.practice) if use.practice else None
-        if self.practice:
-            self.buttons.practised = self.practice.press
+        self.proof = TableProof(self)
+        self.buttons.practised = self._takes_press
         self.judging = LiveJudging(self)
         self.fields, self.gates = self.judging.fields, self.judging.gates
         self.match.listen(self._follow)
@@ -213,6 +214,10 @@ class Session:
         self.touch()
         return old
 
+    def _takes_press(self, zone: str, at_s: float) -> bool:
+        """Whether a press of the box was one of a proof or a practice."""
+        return self.proof.press(zone) or (self.practice is not None and self.practice.press(zone, at_s))
+
     # --- beginning and end
 
     def start(self) -> None:
@@ -239,6 +244,8 @@ class Session:
             self.judging.set_up_anew()
         if self.practice and (state.phase not in FREE_PHASES or any(e.kind == "match_created" for e in events)):
             self.practice.end()
+        if self.proof.task and state.phase not in FREE_PHASES:
+            self.proof.end()
 
     def _verdict(self, state: MatchState) -> dict:
         if not state.verdicts:

@@ -22,6 +22,7 @@ from referee.session.duel_recording import DuelRecording
 from referee.session.ports import RunningSession
 from referee.session.practising import PracticeRunner
 from referee.session.previews import Previews
+from referee.session.proving import TableProof
 from referee.vision.live.field_snapshot import FieldSnapshot
 from referee.vision.live.gate import GateState
 from referee.vision.live.gate_history import STOPPED, GateHistory, StopWatch, is_clear
@@ -46,6 +47,7 @@ class JudgingSession(RunningSession, Protocol):
     previews: Previews
     recording: DuelRecording | None
     practice: PracticeRunner | None
+    proof: TableProof
 
 
 class StopJudging:

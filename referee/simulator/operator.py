@@ -3,7 +3,7 @@
 ``Robots`` make the players act on what happens in a session and press the simulated box's buttons.
 ``Operator`` is the inactive player: draws, calls ready and go, goes on to the next duel, and rules where the
 camera cannot tell, by looking at the table, as a human referee would. ``Practisers`` build without a referee: they
-give up where it is wrong, and clear the field.
+give up where it is wrong, and clear the field. ``ProofBuilder`` builds what a proof of the table asks for.
 """
 
 import threading
@@ -12,6 +12,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
+import numpy as np
+
+from cards.build import Build, Piece, bottom
 from cards.deck import Deck
 from cards.drawing import card_png
 from cards.pieces import PieceSet
@@ -23,7 +26,10 @@ from referee.match.practice import Practice, PracticeResult
 from referee.match.state import MatchState
 from referee.session.box_listener import NEXT_STEP
 from referee.session.practising import PracticeRunner
+from referee.session.proof_tasks import BuildTask
+from referee.session.proving import TableProof
 from referee.session.session import Session
+from referee.simulator.build_plans import is_right, jittered
 from referee.simulator.players import Players
 from referee.workers import Background, JobQueue
 
@@ -225,6 +231,47 @@ class Practisers(JobQueue[tuple[str, Practice]]):
             self._enough[zone] = now_s + RIGHT_S
             with suppress(RefereeError):  # it has ended meanwhile
                 self._room.give_up(zone)
+
+
+CALMER = (1.0, 0.6, 0.3)
+"""A build's pieces are so much off their places, in turn, until it is what it has to be."""
+
+
+class ProofBuilder(Background):
+    """Builds what a proof of the table asks for, a little off as hands are, and says that it stands."""
+
+    def __init__(self, proof: TableProof, players: Players, deck: Deck, clock: Clock) -> None:
+        super().__init__("SIMULATED builder")
+        self._proof, self._players, self._deck, self._clock = proof, players, deck, clock
+
+    def _run(self) -> None:
+        built: BuildTask | None = None
+        while not self._closing.wait(0.05):
+            task = self._proof.task
+            if task is not None and task is not built:
+                self._players.clear(self._clock.now_s())
+                self._wait_until_still()
+                self._players.show(card_png(task.card, self._deck, self._players.piece_set, 440))
+                self._players.build(self._proof.zone, self._as_hands_do(task), self._clock.now_s())
+                self._wait_until_still()
+                built = task
+                with suppress(IllegalCommand):  # it was skipped meanwhile
+                    self._proof.stand()
+
+    def _wait_until_still(self) -> None:
+        still_s = max(map(self._players.still_s, self._players.zones))
+        self._closing.wait(max(0.0, still_s - self._clock.now_s()))
+
+    def _as_hands_do(self, task: BuildTask) -> tuple[Piece, ...]:
+        """With everything on what it is to rest on."""
+        pieces, rng = self._players.piece_set, np.random.default_rng(self._proof.seed + len(self._proof.results))
+        exact = tuple(sorted(task.pieces, key=lambda piece: bottom(pieces, piece)))
+        for calm in CALMER:
+            built = jittered(exact, pieces, rng, calm)
+            same = Build(pieces, built).contacts == Build(pieces, exact).contacts
+            if same and is_right(built, task.card, pieces) == (task.expected == "match"):
+                return built
+        return exact
 
 
 def build_line(result: PracticeResult) -> str:

@@ -168,6 +168,12 @@ class Players:
                 self._scripts[zone] = self._script(card, zone, go_s)
             self._touched = True
 
+    def build(self, zone: str, built: tuple[Piece, ...], t_s: float) -> None:
+        """Exactly that is built at the zone from then on, out of the pieces in their places."""
+        with self._lock:
+            self._targets[zone], self._touched = built, True
+            self._scripts[zone] = build_script(self._places[zone], built, t_s, self.profile, self._rng)
+
     def stop(self, t_s: float) -> None:
         """Stop has sounded: nobody acts any more."""
         with self._lock:

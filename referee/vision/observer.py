@@ -173,6 +173,8 @@ class Observer:
         self.camera = camera
         self.palette = palette
         self.empty: np.ndarray | None = None
+        self.colors: np.ndarray | None = None
+        """The frame that the colours were learnt from."""
         self.empty_mats: Mats | None = None
         self.markers: Corners = {}
         self.placed: dict[str, np.ndarray] = {}
@@ -204,7 +206,7 @@ class Observer:
         if max(shown_apart(zone.foreground(shadows=False), zone.view, self.piece_set) for zone in zones) < PIECES_APART:
             raise FewPieces(sentence("few_pieces"))
         inner = np.concatenate([zone.foreground(INNER_PX) for zone in zones])
-        self.palette = learn_wear(self._palette_of(zones), self.piece_set, inner)
+        self.palette, self.colors = learn_wear(self._palette_of(zones), self.piece_set, inner), image
         return self.palette
 
     def learn_sizes(self, image: np.ndarray) -> float:
@@ -259,7 +261,7 @@ class Observer:
         with ThreadPoolExecutor(max_workers=2) as pool:
             # The first picture's catalogue takes as long as the search for its markers: beside it, on another core.
             catalogued = pool.submit(self._catalogue, (self.palette or nominal_palette(self.piece_set)).names, card)
-            frame = _mean(frames)
+            frame = mean_frame(frames)
             mats = self.look(frame)
             pixels = self.zones(frame, mats, field_of(card), pool.map)
             timings = {"mats": time.perf_counter() - start}
@@ -382,7 +384,8 @@ def sheet_white(view: ZoneView, image: np.ndarray) -> np.ndarray:
     return paper_white(image, paper & ~marker & view.valid)
 
 
-def _mean(frames: Sequence[np.ndarray] | np.ndarray) -> np.ndarray:
+def mean_frame(frames: Sequence[np.ndarray] | np.ndarray) -> np.ndarray:
+    """Several frames (h, w, 3) uint8 of the same scene as one of less noise."""
     if isinstance(frames, np.ndarray):
         return frames
     if len(frames) == 1:

@@ -15,7 +15,20 @@ from referee.session.device_choice import DeviceChoices
 from referee.session.session import Session
 from referee.web import api, live, security
 from referee.web.base_app import TablelessSession, base_app
-from referee.web.pages import attempts, board, cards, console, evening, keys, login, practice, replay, results, setup
+from referee.web.pages import (
+    attempts,
+    board,
+    cards,
+    console,
+    evening,
+    keys,
+    login,
+    practice,
+    prove,
+    replay,
+    results,
+    setup,
+)
 from referee.web.pages.attempt_archive import Archive
 from referee.web.pages.evening import EveningStore
 from referee.web.streaming import media
@@ -43,7 +56,7 @@ def create_app(
     app.extensions["referee.choices"] = choices
     app.extensions["referee.evening"] = app.jinja_env.globals["evening"] = EveningStore(Path(session.data_dir))
     session.listen(lambda *_: app.extensions["referee.streams"].tell(MATCHES))
-    pages = (board, console, evening, keys, practice, results, setup, cards, attempts)
+    pages = (board, console, evening, keys, practice, prove, results, setup, cards, attempts)
     for part in (login, live, media, replay, api, *pages):
         app.register_blueprint(part.blueprint(session))
     return app

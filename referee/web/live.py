@@ -7,7 +7,7 @@ from werkzeug.wrappers import Response
 
 from referee.session.session import Session
 from referee.web import security
-from referee.web.pages import board, console, practice, results, setup
+from referee.web.pages import board, console, practice, prove, results, setup
 from referee.web.security import public
 from referee.web.streaming.streams import Parts, Stream, Streams, Visitor
 
@@ -17,7 +17,7 @@ PICTURES = frozenset({"live", "zone_A", "zone_B", "stop", "overlay", "card"})
 PUBLIC_PICTURES = frozenset({"stop", "overlay", "card"})
 """What the board shows. The cameras' own pictures are for the referee."""
 
-PAGES = {page.name: page for page in (board.PAGE, console.PAGE, setup.PAGE, results.PAGE, practice.PAGE)}
+PAGES = {page.name: page for page in (board.PAGE, console.PAGE, setup.PAGE, results.PAGE, practice.PAGE, prove.PAGE)}
 PUBLIC_PAGES = frozenset({"board", "overlay", "practice"})
 
 

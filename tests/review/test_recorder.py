@@ -20,12 +20,12 @@ from room import make_room
 from calibration.camera import guessed_camera
 from cards.deck import builtin_deck
 from cards.pieces import builtin_piece_set
-from referee.commands.play import kept_files
 from referee.recording import Budget, Recorder, find_attempts, load_attempt
 from referee.recording.folder import bytes_of
 from referee.recording.retention import read_removals
 from referee.recording.video import VideoWriter, frame_seconds, read_frame, read_video, remux
 from referee.recording.writer import AttemptWriter, write_file
+from referee.session.duel_recording import kept_files
 
 
 def record(kit, recorder, clock, before=20, during=30, **final):

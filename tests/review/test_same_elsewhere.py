@@ -14,11 +14,11 @@ from posed_table import PosedTable
 from calibration.camera import camera_text, load_camera
 from cards.deck import builtin_deck
 from cards.pieces import builtin_piece_set
-from referee.commands.play import kept_files
 from referee.devices.ports import Frame, SystemClock
 from referee.recording import Budget, Recorder, load_attempt
 from referee.recording.folder import PLACED, pack, read_image
 from referee.review.batch import Results
+from referee.session.duel_recording import kept_files
 from referee.simulator.meshes import place_piece
 from referee.simulator.table import World
 from referee.vision.observer import Observer

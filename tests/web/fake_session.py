@@ -36,6 +36,7 @@ from referee.match.evolve import evolve
 from referee.match.house_rules import DEFAULT_RULES
 from referee.match.state import MatchState
 from referee.match.verdict import zone_verdict
+from referee.session.proving import TableProof
 from referee.session.rig_setup import RigSetup
 
 
@@ -80,7 +81,7 @@ class FakeObserver:
 
     def __init__(self, piece_set) -> None:
         self.camera, self.palette, self.asked = None, nominal_palette(piece_set), []
-        self.empty, self.markers, self.placed = None, {}, {}
+        self.empty, self.colors, self.markers, self.placed = None, None, {}, {}
 
     def learn_empty(self, image) -> None:
         self.asked.append("empty")
@@ -88,6 +89,7 @@ class FakeObserver:
 
     def learn_colors(self, image):
         self.asked.append("colors")
+        self.colors = image
         return self.palette
 
     def learn_sizes(self, image):
@@ -141,6 +143,7 @@ class FakeSession:
         self.judging = FakeJudging()
         self.setup = RigSetup(self)
         self.practice = self.choices = None
+        self.proof, self.journal = TableProof(self), self
         self.data_dir = Path(mkdtemp(prefix="referee-web-"))
         weakref.finalize(self, shutil.rmtree, self.data_dir, ignore_errors=True)
         (self.data_dir / "evening.json").write_text('{"countdown": 0}', encoding="utf-8")

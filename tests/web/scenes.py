@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import practising
+import proving
 from fake_session import MISSING, FakeSession, table_picture, without_markers
 from simulated_webcams import SimulatedChoices
 
@@ -360,6 +361,11 @@ SCENES = (
     Scene("practice-counting", "/practice", practising.counting),
     Scene("practice-building", "/practice", practising.building),
     Scene("practice-shown", "/practice", practising.shown),
+    Scene("prove", "/prove", proving.known),
+    Scene("prove-unmeasured", "/prove"),
+    Scene("prove-asked", "/prove", proving.asked),
+    Scene("prove-looking", "/prove", proving.looking),
+    Scene("prove-done", "/prove", proving.done),
     Scene("login", "/login"),
     Scene("error", "/nothing-here"),
 )

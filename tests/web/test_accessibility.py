@@ -30,6 +30,8 @@ ONE_OF_A_KIND = {
     "results",
     "practice-welcome",
     "practice-building",
+    "prove-asked",
+    "prove-done",
     "login",
     "error",
 }

@@ -1,7 +1,7 @@
 """What an effect is given: the picture with all that the observer is told, and where things truly are in it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import cv2
@@ -20,7 +20,8 @@ RIM_MM = 20.0
 class Inputs:
     """All that an observer is given for one verdict.
 
-    ``frame``, ``empty``, ``colors`` are (h, w, 3) uint8 BGR, the latter two None where they are not given.
+    ``frame``, ``empty``, ``colors`` are (h, w, 3) uint8 BGR, the latter two None where they are not given; ``placed``
+    are the corners of mats that were placed by hand.
     """
 
     frame: np.ndarray
@@ -28,6 +29,7 @@ class Inputs:
     camera: CameraModel | None
     empty: np.ndarray | None
     colors: np.ndarray | None
+    placed: Mapping[str, np.ndarray] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

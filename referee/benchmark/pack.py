@@ -1,0 +1,62 @@
+"""A session folder as one file to share: beside the mats and what stands on them its pictures are grey."""
+
+import zipfile
+from pathlib import Path
+
+import cv2
+import numpy as np
+
+from calibration.mat import FIELD, SHEET, MatPose, Mats
+from cards.build import TALLEST_MM, Piece, top
+from cards.pieces import PieceSet
+from referee.benchmark.run import rig_observer, truth_of
+from referee.vision.image.files import read_picture
+
+CARRIED = ("truth.json", "proof.json", "camera.yaml", "pieces.json", "deck.json", "mats.json")
+GREY = 128
+MARK_SHARE = 0.04
+"""Of a SIMULATED picture's height: the band at its top that says so."""
+
+AROUND_MM, ABOVE_MM = 12.0, 30.0
+"""Room around the sheets and above the tallest build."""
+
+
+def pack_session(folder: Path) -> Path:
+    """Pack the session into a zip file beside its folder; unpacked it is a session again, for ``referee bench``. All
+    pictures show the same part, the most that a build needs. Raises BadImage."""
+    folder = folder.resolve()
+    frames, observer = truth_of(folder)["frames"], rig_observer(folder)
+    empty = read_picture(folder / "empty.jpg")
+    high = min(TALLEST_MM, max(_tallest(frame, observer.piece_set) for frame in frames) + ABOVE_MM)
+    shown = _shown(observer.look(empty), empty.shape[:2], high)
+    shown[: round(MARK_SHARE * len(shown)) if truth_of(folder).get("simulated") else 0] = True
+    target = folder.with_name(f"{folder.name}.zip")
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as file:
+        for name in filter(lambda name: (folder / name).exists(), CARRIED):
+            file.write(folder / name, f"{folder.name}/{name}")
+        for name in ("empty.jpg", "colours.jpg", *(frame["image"] for frame in frames)):
+            picture = np.where(shown[..., None], read_picture(folder / name), np.uint8(GREY))
+            file.writestr(f"{folder.name}/{name}", cv2.imencode(Path(name).suffix, picture)[1].tobytes())
+    return target
+
+
+def _tallest(frame: dict, pieces: PieceSet) -> float:
+    """How high the build of a frame reaches, mm; as high as any where its truth tells of no piece."""
+    rows = [row for zone in frame["zones"].values() for row in zone["pieces"]]
+    return max((top(pieces, Piece.from_json(row)) for row in rows), default=TALLEST_MM)
+
+
+def _shown(mats: Mats, size: tuple[int, int], high_mm: float) -> np.ndarray:
+    """(h, w) bool: where the sheets are, and what is ``high_mm`` above their fields."""
+    mask = np.zeros(size, np.uint8)
+    for pose in mats.poses.values():
+        cv2.fillConvexPoly(mask, _outline(mats, pose, high_mm), 1)
+    return mask > 0
+
+
+def _outline(mats: Mats, pose: MatPose, high_mm: float) -> np.ndarray:
+    x, y, deep = SHEET[0] / 2 + AROUND_MM, SHEET[1] / 2 + AROUND_MM, FIELD[1] + AROUND_MM
+    corners = [(a * x, b * y, 0.0) for a in (-1, 1) for b in (-1, 1)]
+    corners += [(a * x, b * deep, high_mm) for a in (-1, 1) for b in (-1, 1)]
+    pixels = mats.camera.project(pose.to_camera(np.array(corners)))
+    return cv2.convexHull(pixels.round().astype(np.int32))

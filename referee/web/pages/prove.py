@@ -1,0 +1,74 @@
+"""``/prove``: builds of known truth asked for one after another, and how well this table judges them."""
+
+from typing import Any
+
+import flask
+
+from cards.drawing import build_svg
+from referee.journal.camera_record import camera_record
+from referee.session.proving import last_figures
+from referee.session.session import Session
+from referee.web import views
+from referee.web.board_views import Say
+from referee.web.pages.rig_checks import Number, lens_numbers, mats_numbers
+from referee.web.streaming.fragments import LivePage
+
+
+def _values(session: Session, t: Say) -> dict[str, Any]:
+    proof = session.proof
+    values: dict[str, Any] = {"proof": proof, "mark": session.simulated}
+    if proof.task:
+        return values | {"card": views.card(proof.task.card)}
+    return values | {"mend": to_mend(session)}
+
+
+PAGE = LivePage("prove", ("task", "results"), _values)
+
+
+def to_mend(session: Session) -> list[Number]:
+    """What of the rig is out of its limits as the camera sees it now, where a proof is over and not all of it right."""
+    proof, observer = session.proof, session.observer
+    if proof.task or proof.figures.right == proof.figures.count:
+        return []
+    image = session.camera.latest(-1, 1.0)
+    if image is None:
+        return []
+    mats = observer.look(image.image)
+    numbers = [*mats_numbers(image.image, mats, observer.placed), *lens_numbers(observer.camera, image.image)]
+    return [number for number in numbers if not number.passed]
+
+
+def blueprint(session: Session) -> flask.Blueprint:
+    """The page, its pictures, and what who builds asks for."""
+    pages = flask.Blueprint("prove", __name__, url_prefix="/prove")
+
+    @pages.get("")
+    def page() -> str:
+        last, observer = last_figures(session.data_dir), session.observer
+        known = {"last": last, "since": camera_record(session.journal, last.at) if last else None}
+        pictures = {"empty": observer.empty, "colors": observer.colors}
+        lacking = [step for step, picture in pictures.items() if picture is None]
+        return flask.render_template("prove.html", parts=PAGE.for_visitor(session), lacking=lacking, **known)
+
+    @pages.post("/<any(begin, stand, skip, again, end):what>")
+    def command(what: str) -> flask.typing.ResponseReturnValue:
+        getattr(session.proof, what)()
+        return flask.redirect("/prove", 303)
+
+    @pages.get("/build/<int:number>.jpg")
+    def build(number: int) -> flask.Response:
+        results = session.proof.results
+        result = results[number] if number < len(results) else None
+        if result is None or result.jpeg is None:
+            flask.abort(404, "there is no such picture")
+        return flask.Response(result.jpeg, mimetype="image/jpeg", headers={"Cache-Control": "no-store"})
+
+    @pages.get("/task/<int:number>.svg")
+    def task(number: int) -> flask.Response:
+        tasks = session.proof.tasks
+        if number >= len(tasks):
+            flask.abort(404, "there is no such build")
+        svg = build_svg(tasks[number].pieces, session.piece_set)
+        return flask.Response(svg, mimetype="image/svg+xml", headers={"Cache-Control": "no-store"})
+
+    return pages
