@@ -9,6 +9,7 @@ import click
 from referee.commands.options import option, takes_options
 from referee.commands.play import TableOptions, at_table, simulated_session
 from referee.errors import IllegalCommand
+from referee.session.proof_tasks import TASKS
 from referee.session.proving import TableProof
 from referee.session.session import Session
 from referee.simulator.operator import ProofBuilder
@@ -24,6 +25,7 @@ class ProveOptions(TableOptions):
 
     simulated: bool = option(is_flag=True, help="At a simulated table; everything is marked SIMULATED.")
     fast: bool = option(is_flag=True, help="Simulated hands faster than any human's; ends with the proof.")
+    builds: int = option(type=click.IntRange(1, TASKS), default=TASKS, help="Only so many of the ten.")
     pack: Path | None = option(
         metavar="DIR",
         type=click.Path(exists=True, file_okay=False, path_type=Path),
@@ -53,7 +55,7 @@ def _begin(session: Session, asked: ProveOptions) -> None:
     session.setup.restore(anyway=True)
     session.proof.listen(lambda proof: _tell(session, proof))
     try:
-        session.proof.begin(asked.seed)
+        session.proof.begin(asked.seed, asked.builds)
         click.echo(f"{len(session.proof.tasks)} builds, drawn by seed {session.proof.seed}")
     except IllegalCommand as error:
         click.echo(str(error))

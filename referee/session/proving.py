@@ -29,7 +29,7 @@ from referee.recording.writer import versions, write_file
 from referee.session.duel_recording import kept_files
 from referee.session.ports import RunningSession
 from referee.session.practising import FREE_PHASES, build_picture
-from referee.session.proof_tasks import BuildTask, draw_tasks
+from referee.session.proof_tasks import TASKS, BuildTask, draw_tasks
 from referee.vision.image.files import write_picture
 from referee.vision.live.gate import GateState
 from referee.vision.live.gate_history import is_clear
@@ -136,9 +136,9 @@ class TableProof:
 
     # --- what people ask
 
-    def begin(self, seed: int | None = None, tasks: Sequence[BuildTask] = ()) -> None:
-        """Ask for the builds that the seed draws, or for these. Raises IllegalCommand while a duel is in play, and
-        where the pictures of the empty table and of the colours are lacking."""
+    def begin(self, seed: int | None = None, builds: int = TASKS, tasks: Sequence[BuildTask] = ()) -> None:
+        """Ask for the first ``builds`` that the seed draws, or for these ``tasks``. Raises IllegalCommand while a duel
+        is in play, and where the pictures of the empty table and of the colours are lacking."""
         session, observer = self._session, self._session.observer
         refuse_if(session.state.phase not in FREE_PHASES, "practice_duel")
         if observer.empty is None or observer.colors is None:
@@ -146,7 +146,7 @@ class TableProof:
         zones = tuple(sorted(observer.look(observer.empty).poses))
         refuse_if(not zones, "mats_unseen", zones=["A", "B"])
         seed = secrets.randbelow(SEEDS) if seed is None else seed
-        tasks, now = tuple(tasks) or draw_tasks(session.deck, session.piece_set, seed), session.clock.utc()
+        tasks, now = tuple(tasks) or draw_tasks(session.deck, session.piece_set, seed)[:builds], session.clock.utc()
         with self._lock:
             self.folder = session.data_dir / PROOFS / f"{now:%Y%m%d-%H%M%S}-{seed}"
             self.folder.mkdir(parents=True)

@@ -5,6 +5,9 @@ from __future__ import annotations
 import pytest
 
 from referee.errors import IllegalCommand
+from referee.events import event_from_json
+from referee.journal.camera_record import camera_record
+from referee.journal.journal import Journal
 from referee.match.card_facts import CardFacts
 from referee.match.commands import (
     CameraVerdict,
@@ -393,3 +396,26 @@ def test_an_illegal_command_says_why_and_changes_nothing(table, way, command, me
 def test_a_match_that_cannot_be(table, create, message):
     with pytest.raises(IllegalCommand, match=message):
         table(create=False).do(create)
+
+
+# --- What the record tells of the camera -------------------------------------------------------------
+
+
+def test_the_record_tells_how_many_of_the_cameras_rulings_people_turned_round(table, tmp_path):
+    t = table()
+    t.duel("A")
+    t.do(Overrule("mismatch", "Eva", "the roof is turned"), NextDuel())  # turned round
+    t.duel("B", {"verdict": "mismatch"})
+    t.do(Overrule("award_A", "Eva", "seen by all"), NextDuel())  # as the camera said
+    t.duel("A")
+    t.do(Overrule("void", "Eva", "the table was bumped"))  # says nothing of the build
+    t.duel("A", {"verdict": "undecided"})
+    t.do(HumanRuling("match", "Eva", "seen"), NextDuel())  # the camera ruled nothing
+    t.duel("B")
+    t.do(Undo("Eva"), HumanRuling("mismatch", "Eva", "one is missing"))  # taken back, and turned round
+    journal = Journal(tmp_path / "journal.db")
+    journal.append("m1", t.log)
+    journal.append("T", [event_from_json({**t.log[0].to_json(), "kind": "tournament_begun"})])
+    assert camera_record(journal).values == {"n": 4, "m": 2}
+    assert camera_record(journal, "2027").values == {"n": 0, "m": 0}
+    journal.close()

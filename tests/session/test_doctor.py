@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import webbrowser
 from collections import namedtuple
@@ -18,6 +19,7 @@ from referee.commands import doctor
 from referee.devices.camera_settings import CameraSettings
 from referee.devices.webcams import Webcam
 from referee.errors import DeviceLost
+from referee.journal.journal import Journal
 
 Usage = namedtuple("Usage", "total used free")
 Port = namedtuple("Port", "device vid")
@@ -163,3 +165,13 @@ def test_a_small_picture_is_a_hint(tmp_path):
         writer.write(np.full((360, 640, 3), 90, np.uint8))
     writer.release()
     assert doctor.check_camera(str(path))[0].state == "hint"
+
+
+def test_the_tables_own_figures_are_told_with_the_overrulings_since(tmp_path):
+    assert doctor.check_proof(tmp_path).mend == "referee prove"
+    proof = tmp_path / "proofs" / "20260101-1" / "proof.json"
+    proof.parent.mkdir(parents=True)
+    proof.write_text(json.dumps({"figures": {"right": 9, "wrong": 0, "undecided": 1, "at": "2026"}}))
+    assert doctor.check_proof(tmp_path).text.endswith("at least 60 % are right")
+    Journal(tmp_path / "journal.db").close()
+    assert "9 of 10 right" in (said := doctor.check_proof(tmp_path).text) and "ruled on 0 builds" in said

@@ -75,7 +75,7 @@ def played(tmp_path_factory) -> TableProof:
     proof = proof_of(at.observer, tmp_path_factory.mktemp("proof"), clock)
     tasks = draw_tasks(DECK, SET, 1)
     chosen = [next(t for t in tasks if t.expected == said) for said in ("match", "mismatch")]
-    proof.begin(1, [*chosen, tasks[0], chosen[0]])
+    proof.begin(1, tasks=[*chosen, tasks[0], chosen[0]])
     builder, gate = ProofBuilder(proof, SimpleNamespace(piece_set=SET), DECK, clock), Gate(at.observer)
     number = 0
     for doing in ("stand", "stand", "again", "stand", "skip", "stand"):
@@ -132,7 +132,7 @@ def test_pictures_of_a_session_through_a_file_camera_give_the_figures_of_bench(t
         for row in rows
         for _, zone in sorted(row["zones"].items())
     ]
-    proof.begin(0, tasks)
+    proof.begin(0, tasks=tasks)
     for row in rows:
         with closing(FileCamera(EXAMPLE / row["image"], clock)) as camera:
             gate, number = Gate(observer), -1

@@ -44,6 +44,8 @@ IN_TEST = {
         "referee run --camera film.avi --deck challenge80b --no-browser --port 0"
     ),
     "referee practice --camera 0": "referee practice --camera film.avi --no-browser --port 0",
+    "referee prove --camera 0": "referee prove --camera film.avi --no-browser --port 0",
+    "referee prove --simulated": "referee prove --simulated --fast --builds 2 --no-browser --port 0",
     "referee run --camera 0 --box auto": "referee run --camera film.avi --box auto --no-browser --port 0",
     "referee run --rules house_rules.toml": (
         "referee run --rules house_rules.toml --camera film.avi --no-browser --port 0"
@@ -68,11 +70,21 @@ STATUS = {"referee box check": 2, "referee box flash --port /dev/ttyACM0": 2}
 """No box is plugged in here, and that is what it must say."""
 
 
+SERVING = (
+    "referee run",
+    "referee practice",
+    "referee prove --camera",
+    "referee tournament run",
+    "referee attempts show",
+)
+"""Commands that go on until they are interrupted."""
+
+
 def commands():
     text = "\n".join([README, *((ROOT / page).read_text(encoding="utf-8") for page in dict.fromkeys(PAGES))])
     blocks = re.findall(r"^ *```sh\n(.*?)^ *```", text, re.M | re.S)
     lines = [line.split("#")[0].strip() for block in blocks for line in block.splitlines()]
-    inline = re.findall(r"`(referee (?:run --rules|practice) [^`]+)`", text)
+    inline = re.findall(r"`(referee (?:run --rules|practice|prove) [^`]+)`", text)
     found = [part.removeprefix(".venv/bin/") for line in lines for part in line.split(" && ") if part]
     return [c for c in found if c.startswith("referee")] + inline
 
@@ -123,7 +135,7 @@ def _run(command, cwd):
         [*REFEREE, *shlex.split(command)[1:]], cwd=cwd, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     )
     try:
-        if command.startswith(("referee run", "referee practice", "referee tournament run", "referee attempts show")):
+        if command.startswith(SERVING):
             said = next(line for line in process.stdout if re.search(r"\b(board|hall|attempts|practice):", line))
             process.send_signal(signal.SIGINT)
             return process.wait(300), said

@@ -31,7 +31,7 @@ def known(session: FakeSession) -> None:
 
 def begun(session: FakeSession) -> None:
     known(session)
-    session.proof.begin(2, draw_tasks(session.deck, session.piece_set, 2))
+    session.proof.begin(2, tasks=draw_tasks(session.deck, session.piece_set, 2))
 
 
 def built(session: FakeSession, outcome: str) -> None:

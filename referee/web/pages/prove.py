@@ -19,7 +19,9 @@ def _values(session: Session, t: Say) -> dict[str, Any]:
     values: dict[str, Any] = {"proof": proof, "mark": session.simulated}
     if proof.task:
         return values | {"card": views.card(proof.task.card)}
-    return values | {"mend": to_mend(session)}
+    pictures = {"empty": session.observer.empty, "colors": session.observer.colors}
+    lacking = [step for step, picture in pictures.items() if picture is None]
+    return values | {"mend": to_mend(session), "lacking": lacking}
 
 
 PAGE = LivePage("prove", ("task", "results"), _values)
@@ -44,11 +46,9 @@ def blueprint(session: Session) -> flask.Blueprint:
 
     @pages.get("")
     def page() -> str:
-        last, observer = last_figures(session.data_dir), session.observer
-        known = {"last": last, "since": camera_record(session.journal, last.at) if last else None}
-        pictures = {"empty": observer.empty, "colors": observer.colors}
-        lacking = [step for step, picture in pictures.items() if picture is None]
-        return flask.render_template("prove.html", parts=PAGE.for_visitor(session), lacking=lacking, **known)
+        last = last_figures(session.data_dir)
+        since = camera_record(session.journal, last.at) if last else None
+        return flask.render_template("prove.html", parts=PAGE.for_visitor(session), last=last, since=since)
 
     @pages.post("/<any(begin, stand, skip, again, end):what>")
     def command(what: str) -> flask.typing.ResponseReturnValue:
