@@ -33,7 +33,7 @@ COMMANDS = {
     "run": ("play:run", "Referee real duels with a camera and a button box, or keys."),
     "demo": ("play:demo", "Referee simulated duels: no hardware needed, everything marked SIMULATED."),
     "practice": ("practice:practice", "Build against the clock, alone or in twos: no button box, no referee."),
-    "prove": ("prove:prove", "How well this very table is judged: ten builds are asked for, and its figures told."),
+    "prove": ("prove:prove", "How well this table is judged: ten builds are asked for, four with a named mistake."),
     "tournament": ("tournament:tournament", "An evening of many tables: who meets whom where, standings, people."),
     "people": ("people:people", "People over evenings: records, results, ratings, recordings; rename, merge, delete."),
     "game": ("games:game", "Four more tower games: what is on record, replays, house rules."),
