@@ -6,7 +6,7 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from calibration.mat import FIELD, SHEET, MatPose, Mats
+from calibration.mat import FIELD, SHEET, Mats
 from cards.build import TALLEST_MM, Piece, top
 from cards.pieces import PieceSet
 from referee.benchmark.run import rig_observer, truth_of
@@ -49,14 +49,10 @@ def _tallest(frame: dict, pieces: PieceSet) -> float:
 def _shown(mats: Mats, size: tuple[int, int], high_mm: float) -> np.ndarray:
     """(h, w) bool: where the sheets are, and what is ``high_mm`` above their fields."""
     mask = np.zeros(size, np.uint8)
-    for pose in mats.poses.values():
-        cv2.fillConvexPoly(mask, _outline(mats, pose, high_mm), 1)
-    return mask > 0
-
-
-def _outline(mats: Mats, pose: MatPose, high_mm: float) -> np.ndarray:
     x, y, deep = SHEET[0] / 2 + AROUND_MM, SHEET[1] / 2 + AROUND_MM, FIELD[1] + AROUND_MM
-    corners = [(a * x, b * y, 0.0) for a in (-1, 1) for b in (-1, 1)]
-    corners += [(a * x, b * deep, high_mm) for a in (-1, 1) for b in (-1, 1)]
-    pixels = mats.camera.project(pose.to_camera(np.array(corners)))
-    return cv2.convexHull(pixels.round().astype(np.int32))
+    rims = ((y, 0.0), (deep, high_mm))
+    corners = np.array([(a * x, b * far, z) for far, z in rims for a in (-1, 1) for b in (-1, 1)])
+    for pose in mats.poses.values():
+        pixels = mats.camera.project(pose.to_camera(corners))
+        cv2.fillConvexPoly(mask, cv2.convexHull(pixels.round().astype(np.int32)), 1)
+    return mask > 0

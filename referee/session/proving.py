@@ -244,6 +244,5 @@ class TableProof:
         told: dict[str, Any] = {"seed": self.seed, "simulated": self._session.simulated}
         write_json(self.folder / TRUTH, {**told, "frames": [one.row for one in self.judged]})
         skipped = len(self.results) - len(self.judged)
-        scores = [asdict(one.score) | {"outcome": one.score.outcome} for one in self.judged]
         told |= {"figures": asdict(self.figures), "skipped": skipped, "taken_back": self.taken_back}
-        write_json(self.folder / PROOF, {**told, "versions": versions(), "scores": scores})
+        write_json(self.folder / PROOF, told | {"versions": versions()})

@@ -18,7 +18,7 @@ def _values(session: Session, t: Say) -> dict[str, Any]:
     proof = session.proof
     values: dict[str, Any] = {"proof": proof, "mark": session.simulated}
     if proof.task:
-        return values | {"card": views.card(proof.task.card)}
+        return values | {"card": views.card(proof.task.card), "like": build_svg(proof.task.pieces, session.piece_set)}
     pictures = {"empty": session.observer.empty, "colors": session.observer.colors}
     lacking = [step for step, picture in pictures.items() if picture is None]
     return values | {"mend": to_mend(session), "lacking": lacking}
@@ -62,13 +62,5 @@ def blueprint(session: Session) -> flask.Blueprint:
         if result is None or result.jpeg is None:
             flask.abort(404, "there is no such picture")
         return flask.Response(result.jpeg, mimetype="image/jpeg", headers={"Cache-Control": "no-store"})
-
-    @pages.get("/task/<int:number>.svg")
-    def task(number: int) -> flask.Response:
-        tasks = session.proof.tasks
-        if number >= len(tasks):
-            flask.abort(404, "there is no such build")
-        svg = build_svg(tasks[number].pieces, session.piece_set)
-        return flask.Response(svg, mimetype="image/svg+xml", headers={"Cache-Control": "no-store"})
 
     return pages
