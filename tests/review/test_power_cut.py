@@ -115,7 +115,8 @@ def keep_rig(folder):
     seen = {"camera": guessed_camera(64, 48), "palette": nominal_palette(builtin_piece_set())}
     seen["camera"] = replace(seen["camera"], estimated=False)
     placed = {"A": np.array([(0, 0), (1, 0), (1, 1), (0, 1)])}
-    observer = SimpleNamespace(**seen, empty=np.full((48, 64, 3), 90, np.uint8), placed=placed)
+    grey = np.full((48, 64, 3), 90, np.uint8)
+    observer = SimpleNamespace(**seen, empty=grey, colors=grey, placed=placed)
     camera = SimpleNamespace(name="c", source="/dev/v4l/by-id/c", settings=CameraSettings())
     RigSetup(SimpleNamespace(observer=observer, data_dir=folder, camera=camera)).keep()
 
@@ -124,6 +125,7 @@ KEPT = {
     "rig/camera.yaml": keep_rig,
     "rig/palette.json": keep_rig,
     "rig/empty.png": keep_rig,
+    "rig/colours.png": keep_rig,
     "rig/mats.json": keep_rig,
     "rig/camera.json": keep_rig,
     "web-secret": lambda folder: kept_secret(folder / "web-secret"),

@@ -35,6 +35,7 @@ class StandInObserver:
     players: object
     says: dict = field(default_factory=dict)
     camera: object = None
+    colors: object = None
     empty: object = None
     ready: bool = True
 
