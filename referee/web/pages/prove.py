@@ -28,15 +28,12 @@ PAGE = LivePage("prove", ("task", "results"), _values)
 
 
 def to_mend(session: Session) -> list[Number]:
-    """What of the rig is out of its limits as the camera sees it now, where a proof is over and not all of it right."""
-    proof, observer = session.proof, session.observer
-    if proof.task or proof.figures.right == proof.figures.count:
+    """What of the rig is out of its limits in the picture of the empty table, where a proof is over and not all of it
+    is right."""
+    proof, observer, image = session.proof, session.observer, session.observer.empty
+    if image is None or proof.task or proof.figures.right == proof.figures.count:
         return []
-    image = session.camera.latest(-1, 1.0)
-    if image is None:
-        return []
-    mats = observer.look(image.image)
-    numbers = [*mats_numbers(image.image, mats, observer.placed), *lens_numbers(observer.camera, image.image)]
+    numbers = [*mats_numbers(image, observer.look(image), observer.placed), *lens_numbers(observer.camera, image)]
     return [number for number in numbers if not number.passed]
 
 
