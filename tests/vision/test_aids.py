@@ -238,7 +238,8 @@ def test_heights_by_wrong_sizes():
 
 @pytest.mark.parametrize("ruling", ["match", "mismatch"])
 def test_clipped_since(rig, tower, bare, built, ruling):
-    """Half a stop: no piece is clipped, but the paper around it is, and was not when the field was empty."""
+    """Half a stop: no piece is clipped, but the paper around it is, and was not when the field was empty. What seems to
+    be too many is none the less."""
     observer, build = Observer(rig.piece_set, rig.camera, empty=bare), Build(rig.piece_set, tower)
     frame = relit(built, 1.5, 1.5, 1.5)
     zone = observer.zones(frame, observer.look(frame))[0]
@@ -246,8 +247,8 @@ def test_clipped_since(rig, tower, bare, built, ruling):
     then, field = zone.empty.clipped, view.regions[2]
     assert then[field].mean() < 0.01 and clipped_pixels(view.image)[field].mean() > 0.3
     seen = [visibility_of(view, evidence, rig.piece_set, build, empty) for empty in (None, then)]
-    lighter = {"match": "paper_lighter", "mismatch": "field_lighter"}[ruling]
-    assert [of_a_tower(ruling, visibility).doubts for visibility in seen] == [(), (lighter,)]
+    withheld = ("paper_lighter",) if ruling == "match" else ()
+    assert [of_a_tower(ruling, visibility).doubts for visibility in seen] == [(), withheld]
 
 
 def test_paper_clipped_elsewhere_on_the_sheet_withholds_no_match(rig, tower, bare, built):

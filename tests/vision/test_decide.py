@@ -67,9 +67,10 @@ def test_a_piece_on_the_fields_line_decides_nothing(y, ruling):
     """Whether it counts is a matter of a millimetre, and a blurred picture tells five."""
     two, stray = (RED, HIGHER), dataclasses.replace(WHITE, y=y, z=15.0)
     found = [reading(*two, loose=(stray,)), reading(RED, score=10_000.0)]
-    verdict = decided(HeightCard("H", 1, 2), found).verdict
-    assert verdict.ruling == ruling
-    assert ruling != "undecided" or verdict.reasons[0].code == "on_the_line"
+    decision = decided(HeightCard("H", 1, 2), found)
+    assert decision.verdict.ruling == ruling
+    assert decision.doubts == (("on_the_line",) if ruling == "undecided" else ())
+    assert ruling != "undecided" or decision.verdict.reasons[0].code == "on_the_line"
 
 
 def test_a_piece_on_the_fields_line_mends_no_build_that_is_wrong_anyway():

@@ -114,9 +114,9 @@ def sight(decision) -> dict:
 
 
 def test_a_doubt_says_what_and_where():
-    thing = UnknownThing(0.126, -30.4, 55.6, 2.0, np.zeros((3, 2)))
+    thing = UnknownThing(0.597, -30.4, 55.6, 2.0, np.zeros((3, 2)))
     seen = of_a_tower("match", Visibility(unknown=thing))
-    assert said(seen, "unknown_object") == ("unknown_object", {"n": 13, "x": -30, "y": 56})
+    assert said(seen, "unknown_object") == ("unknown_object", {"n": 60, "x": -30, "y": 56})
 
 
 def test_a_doubt_says_how_far_sizes_are_off():
@@ -202,6 +202,11 @@ def test_a_millimetre_or_a_degree_makes_no_other_reading_and_a_piece_does():
     rulings = SimpleNamespace(of=lambda reading: (None, (told[int(-reading.score)],)))
     offered = _alternatives(SimpleNamespace(best=SimpleNamespace(reading=behind[0]), rulings=rulings), behind[1:])
     assert [other.reasons for other in offered] == [(told[n],) for n in (2, 4, 5)]
+
+
+def test_a_right_reading_behind_a_wrong_one_is_offered_as_a_match():
+    (offered,) = decided(H2, [reading(RED), reading(RED, HIGHER, score=20_000.0)]).verdict.alternatives
+    assert (offered.ruling, offered.reasons, len(offered.build.pieces)) == ("match", (), 2)
 
 
 def test_the_readings_behind_that_differ_are_offered_with_their_rulings():

@@ -48,7 +48,9 @@ BESIDE_STEP = measured(7.0, "mm", "by hand: where a further piece is tried on th
 REACH_ON_TOP = PIECE_MM
 REACH_BESIDE = measured(80.0, "mm", "by hand: beyond the build's ends in x")
 PIECE_COST = measured(
-    60.0, "nats", "a piece must explain as much before it is believed; a visible cube's face explains over 1000"
+    200.0,
+    "nats",
+    "a piece must explain as much before it is believed: edges and shadows explain 60, a visible cube's face over 1000",
 )
 OPTIMISM = measured(0.4, "of the score", "weight of the optimistic score against regret; by hand")
 QUICK_MM = STEP_X / 2
