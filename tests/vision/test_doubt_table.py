@@ -114,7 +114,7 @@ def sight(decision) -> dict:
 
 
 def test_a_doubt_says_what_and_where():
-    thing = UnknownThing(0.597, -30.4, 55.6, 2.0, np.zeros((3, 2)))
+    thing = UnknownThing(0.6, -30.4, 55.6, 2.0, np.zeros((3, 2)))
     seen = of_a_tower("match", Visibility(unknown=thing))
     assert said(seen, "unknown_object") == ("unknown_object", {"n": 60, "x": -30, "y": 56})
 
