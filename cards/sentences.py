@@ -8,7 +8,6 @@ The tables are ``texts/sentences.<language>.json``, code -> template. A blank of
 * ``{name:.1f}``, ``{name!r}`` -- a number or text as Python formats it, with the language's decimal point;
 * ``{n:piece|pieces}`` -- one of two words: the first where ``n`` is 1;
 * ``{names: and }`` -- a list, joined by what stands after the colon; ``{names:has|have}`` counts it;
-* ``{colors!c: and }`` -- a list of colours, by their names;
 * ``{card!k}`` -- a card of a tower game, by its name;
 * ``{piece}``, ``{piece:n}`` -- a piece by its colour, shape and place; in the plural unless ``n`` is 1;
 
@@ -28,9 +27,6 @@ WRITTEN = "en"
 
 POINT = {"en": ".", "de": ","}
 """What stands between a number's whole and its parts."""
-
-NAMES = {"c": "color", "k": "game.card"}
-"""What a conversion letter of a blank names: a table's rows begin with it."""
 
 TEXTS = Path(__file__).with_name("texts")
 
@@ -138,8 +134,8 @@ def _value(language: str, value: Any, spec: str, conversion: str | None, values:
         return one if (len(value) if several else value) == 1 else many
     if several:
         return spec.join(_value(language, part, "", conversion, values) for part in value)
-    if conversion in NAMES:
-        return word(language, NAMES[conversion], value)
+    if conversion == "k":
+        return word(language, "game.card", value)
     said = format(repr(value) if conversion == "r" else value, spec)
     return localized_number(language, said) if isinstance(value, float) else said
 

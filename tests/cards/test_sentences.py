@@ -122,10 +122,10 @@ def test_refusals_and_reasons_are_never_written_as_text(error):
          "der Markt hat keine Karte a9"),
         ("not_saved", {"rest": [sentence("falls"), "what else"]}, "not saved: it falls; what else",
          "nicht gespeichert: es fällt um; what else"),
-        ("unseen_colour", {"colors": ["blue", "red"], "sight": {"code": "as_card", "text": "the card is built"}},
-         "blue and red can stand there unseen, and not all pieces of that colour are accounted for; "
+        ("unproven", {"sight": {"code": "as_card", "text": "the card is built"}},
+         "the picture does not show it clearly, something may be in front of the build; "
          "at first sight the card is built",
-         "blau, rot kann dort ungesehen stehen, und nicht alle Teile dieser Farbe sind gefunden; "
+         "das Bild zeigt es nicht klar, vielleicht ist etwas vor dem Bau; "
          "auf den ersten Blick: die Karte ist gebaut"),
     ],
 )  # fmt: skip
