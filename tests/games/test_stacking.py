@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
@@ -14,8 +12,7 @@ from referee.vision.city.stacking import Stacking
 
 STONES = builtin_piece_set("city_stones")
 BLUE, RED, GREEN, YELLOW = range(4)
-NONE_ALIKE = np.zeros((4, 4), bool)
-STACKING = Stacking.of(STONES, NONE_ALIKE)
+STACKING = Stacking.of(STONES)
 
 
 def test_a_storey_has_the_colour_of_the_one_below_as_often_as_the_set_s_stones_say():
@@ -48,23 +45,7 @@ def test_a_hidden_storey_is_never_told_by_its_neighbours_alone():
     assert _doubted(nats, STACKING.shares(nats), [None] * 3).tolist() == [1]
 
 
-def seen(*gains):
-    """A storey of 100 pixels that gain so many nats each by a colour."""
-    return SimpleNamespace(color_nats=100.0 * np.array([gains]), visible_px=np.array([100.0]))
-
-
-def test_pixels_and_sides_tell_a_storey_together():
-    nats = STACKING.storey_nats(seen(3.0, 1.0, 0.0, 0.0), [Paint(np.array([-9.0, -5.0, -9.0, -9.0]), 12)])
-    assert nats[0] == pytest.approx([-6.0, 0.0, -9.0, -9.0])
-    few = STACKING.storey_nats(seen(3.0, 1.0, 0.0, 0.0), [Paint(np.array([-9.0, -5.0, -9.0, -9.0]), 11)])
-    assert few[0] == pytest.approx([0.0, -2.0, -3.0, -3.0])
-    assert STACKING.storey_nats(seen(3.0, 1.0, 0.0, 0.0), [None])[0] == pytest.approx(few[0])
-
-
-def test_which_of_two_paints_of_one_hue_it_is_pixels_do_not_tell():
-    alike = NONE_ALIKE.copy()
-    alike[RED, GREEN] = alike[GREEN, RED] = True
-    stacking, looks_green = Stacking.of(STONES, alike), seen(0.0, 1.0, 4.0, 0.0)
-    assert stacking.storey_nats(looks_green, [None])[0] == pytest.approx([-4.0, 0.0, 0.0, -4.0])
-    red = stacking.storey_nats(looks_green, [Paint(np.array([-9.0, 0.0, -1.0, -9.0]), 40)])
-    assert red.argmax() == RED
+def test_a_storey_is_told_by_its_sides_and_one_of_which_none_is_seen_by_nothing():
+    nats = STACKING.storey_nats([Paint(np.array([-9.0, -5.0, -9.0, -9.0]), 12), None])
+    assert nats[0] == pytest.approx([-8.0, 0.0, -8.0, -8.0]) and not nats[1].any()
+    assert _doubted(nats, STACKING.shares(nats), [None, None]).tolist() == [1]

@@ -17,7 +17,6 @@ from referee.vision.render.solids import solid
 STONE = StoreySize(24.0, 24.0, 10.0)
 NORMALS = solid(STONE.shape, Pose()).normals
 RED, BLACK = 0, 1
-ALBEDO = np.array([[0.6, 0.05, 0.05], [0.02, 0.02, 0.02]])
 MANY = 20_000
 
 
@@ -39,8 +38,8 @@ def seen_of(columns: Columns, normal: tuple[float, float, float], z: float = 0.0
     other = np.eye(3)[np.argmin(np.abs(normal))]
     wide = np.cross(other, normal)
     along = directions(MANY) @ np.stack([wide, np.cross(normal, wide), normal])
-    hits = cast_rays(columns, np.tile((0.0, 0.0, z), (MANY, 1)), along, np.full(MANY, -1))
-    return np.array([(hits.what == ROOM).mean(), (hits.what == TABLE).mean()])
+    what = cast_rays(columns, np.tile((0.0, 0.0, z), (MANY, 1)), along, np.full(MANY, -1))
+    return np.array([(what == ROOM).mean(), (what == TABLE).mean()])
 
 
 def wall(away: float, high: float) -> Columns:
@@ -69,22 +68,18 @@ def test_a_wall_hides_as_much_as_its_angle_says(degrees):
     assert seen_of(one, (-1, 0, 0))[0] == pytest.approx(0.5, abs=0.005)
 
 
-def test_a_tower_alone_has_all_light_on_top_and_nearly_all_on_its_sides():
-    alone = Sky(city({5: (RED, RED, BLACK)})).side_lights(ALBEDO)
-    assert alone[5, 2, UP].tolist() == [1.0, 1.0, 1.0]
+def test_a_tower_alone_has_all_light():
+    alone = Sky(city({5: (RED, RED, BLACK)})).side_lights()
+    assert alone[5, 2, UP] == 1.0
     sides = np.array([light for (_, _, face), light in alone.items() if face != UP])
     assert len(sides) == 12
-    assert sides.min() > 0.85 and sides.max() < 1.03  # the paper at its foot sees the tower
+    assert sides == pytest.approx(1.0, abs=0.05)
 
 
-def test_a_low_stone_beside_a_high_tower_is_dark_on_that_side_and_has_its_glow():
-    between = Sky(city({5: (BLACK,), 6: (RED,) * 12})).side_lights(ALBEDO)
-    black = Sky(city({5: (BLACK,), 6: (BLACK,) * 12})).side_lights(ALBEDO)
-    east, west = between[5, 0, EAST], between[5, 0, WEST]
-    assert (black[5, 0, EAST] < 0.4 * west).all()
-    assert east[0] > 1.2 * east[2]
-    assert black[5, 0, EAST][0] < east[0] and black[5, 0, EAST][0] == pytest.approx(black[5, 0, EAST][2])
-    assert (between[5, 0, UP] < 0.95).all()
+def test_a_low_stone_beside_a_high_tower_is_dark_on_that_side():
+    between = Sky(city({5: (BLACK,), 6: (RED,) * 12})).side_lights()
+    assert between[5, 0, EAST] < 0.4 * between[5, 0, WEST]
+    assert between[5, 0, UP] < 0.95
 
 
 def test_higher_storeys_see_more_of_the_room():
@@ -102,12 +97,12 @@ def test_towers_turned_and_off_their_sites_are_where_they_are_read():
     assert other - x == pytest.approx(32.0)
     apart, near = city({5: (BLACK,) * 6, 6: (BLACK,) * 6}), city({5: (BLACK,) * 6})
     near.towers[6] = Tower((BLACK,) * 6, TowerPose(-6.0))
-    assert Sky(near).side_lights(ALBEDO)[5, 2, EAST].mean() < 0.8 * Sky(apart).side_lights(ALBEDO)[5, 2, EAST].mean()
+    assert Sky(near).side_lights()[5, 2, EAST] < 0.8 * Sky(apart).side_lights()[5, 2, EAST]
     slipped = city({5: (BLACK,) * 6}, TowerPose(0.0, 0.0, math.radians(20), ((1.0, -1.0),) * 5))
-    assert len(Sky(slipped).side_lights(ALBEDO)) == 25
+    assert len(Sky(slipped).side_lights()) == 25
 
 
 def test_cities_are_kept_apart_and_an_empty_one_has_no_sides():
-    both = side_lights({1: city({5: (RED,)}), 3: city({5: (RED,), 6: (RED,)}), 4: city({})}, ALBEDO)
+    both = side_lights({1: city({5: (RED,)}), 3: city({5: (RED,), 6: (RED,)}), 4: city({})})
     assert {key[0] for key in both} == {1, 3}
-    assert both[3, 5, 0, EAST].mean() < both[1, 5, 0, EAST].mean()
+    assert both[3, 5, 0, EAST] < both[1, 5, 0, EAST]

@@ -5,12 +5,15 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import cv2
 import numpy as np
 import pytest
 
-from referee.vision.city.drawn import TowerPose
-from referee.vision.city.reading import FLOORS, CityReading, Tower
-from referee.vision.city.sight import _told_beside
+from referee.vision.city import heights, mixed
+from referee.vision.city.drawn import MOST_STOREYS, TowerPose
+from referee.vision.city.mixed import side_tags
+from referee.vision.city.reading import FLOORS, SITES, CityReading, Tower
+from referee.vision.render.solids import FACES
 
 sys.path.insert(0, str(Path(__file__).parent))
 from test_slipped_towers import BLUE, STONE, YELLOW, look_from
@@ -39,19 +42,43 @@ def test_a_height_is_told_whatever_a_tower_beside_was_called_where_it_was_not_se
     assert scores[0] == pytest.approx(scores[1]) and int(np.argmax(scores[0])) == 1
 
 
-def test_a_height_in_full_view_is_sure_and_another_is_told_by_a_side_beside_it():
-    azimuths = (20, 110, 200, 290)
-    assert not _told_beside(reading_of(azimuths, THERE), LOW, 399.0)
-    assert not _told_beside(reading_of(azimuths, THERE), HIGH, 399.0)
-    assert _told_beside(reading_of(azimuths, {**THERE, LOW: (YELLOW, BLUE, YELLOW)}), LOW, 399.0)
-    assert _told_beside(reading_of(azimuths, {**THERE, LOW: (YELLOW,)}), LOW, 399.0)
-    assert not _told_beside(reading_of(azimuths, {**THERE, LOW: (YELLOW,)}), LOW, 400.0)
+def painted_looks(azimuths: tuple[int, ...]) -> CityReading:
+    """Pictures of THERE whose every side is one colour, on grey paper; read as they are."""
+    one, codes = reading_of(azimuths, THERE), {YELLOW: (40, 190, 230), BLUE: (170, 90, 30)}
+    for look in one.looks:
+        look.view.image = np.full((*look.view.valid.shape, 3), 200, np.uint8)
+        tags = side_tags(look, one)
+        for tag in np.unique(tags[tags >= 0]):
+            storey, face = divmod(int(tag), FACES)
+            color = THERE[storey // MOST_STOREYS][storey % MOST_STOREYS]
+            look.view.image[tags == tag] = (np.array(codes[color]) * (1 - 0.12 * (face % 4))).astype(np.uint8)
+    return one
 
 
-def test_where_the_pictures_are_at_odds_the_height_is_told_beside():
-    """One picture shows three storeys, three that nothing moved about show two: what is left of 4 nats a pixel for
-    three is less than half."""
-    more = {**THERE, LOW: (YELLOW, BLUE, BLUE)}
-    one, others = reading_of((20,), more, more), reading_of((110, 200, 290), more)
-    mixed = CityReading([*one.looks, *others.looks], STONE, one.towers)
-    assert not _told_beside(one, LOW, 399.0) and _told_beside(mixed, LOW, 399.0)
+@pytest.mark.parametrize("mistaken", [(YELLOW,), (YELLOW, BLUE, YELLOW), THERE[LOW]])
+def test_a_height_that_pixels_leave_open_is_told_by_what_explains_the_pictures(mistaken, monkeypatch):
+    """A storey more or fewer than there are is read, and that which is there is told."""
+    monkeypatch.setattr(heights, "OPEN_NATS", 1e9)
+    reading = painted_looks((20, 200, 110))
+    reading.towers[LOW] = Tower(mistaken)
+    for site in set(SITES) - set(reading.towers):
+        reading.towers[site] = Tower()
+    open_heights = heights.OpenHeights(reading)
+    open_heights.sites = [LOW, HIGH]
+    margins = open_heights.told()
+    assert {site: len(tower.colors) for site, tower in reading.towers.items() if tower.colors} == {LOW: 2, HIGH: 5}
+    assert margins[LOW] > heights.SURE_NATS and margins[HIGH] > heights.SURE_NATS
+
+
+def test_what_lies_side_by_side_is_unmixed():
+    """Two stripes three pixels wide, spread as far as colour is: their colours and the paper's are found again."""
+    tags = np.full((30, 60), -1)
+    tags[:, 20:40] = np.arange(20) // 3 % 2
+    colors = np.array([[0.6, 0.3, 0.7], [0.2, 0.6, 0.4], [0.8, 0.5, 0.5]])
+    image = np.stack(
+        [cv2.GaussianBlur(colors[tags, k], (0, 0), spread) for k, spread in enumerate(mixed.SPREAD_PX)], -1
+    ).astype(np.float32)
+    valid = np.ones(tags.shape, bool)
+    sides, told, pixels, left = mixed.unmixed(image, tags, mixed.clear_of(tags, valid), valid)
+    assert sides.tolist() == [0, 1] and told == pytest.approx(colors[:2], abs=0.02)
+    assert np.abs(left).max() < 0.03 and (pixels < (tags >= 0).sum() / 2).all()

@@ -79,14 +79,28 @@ class CityReading:
     def behind_best(self, site: int, colors: Sequence[int]) -> float:
         """By how many nats a tower of these colours is behind what was read on the site, its place fitted anew."""
         now, behind = self.towers[site], self.shown(site)
-        n = len(now.colors)
-        best = self.trials(site, now.place, range(n, n + 1), behind)[0].score if n else 0.0
+        best = self.trials(site, now.place, range(n, n + 1), behind)[0].score if (n := len(now.colors)) else 0.0
         if not colors:
             return best
-        m = len(colors)
-        other = self.placed(site, self.trials(site, now.place, range(m, m + 1), behind)[0], behind)
-        lost = other.color_nats.max(1) - other.color_nats[np.arange(m), list(colors)]
+        other = self.fitted(site, len(colors))
+        lost = other.color_nats.max(1) - other.color_nats[np.arange(len(colors)), list(colors)]
         return best - (other.score - float(lost.sum()))
+
+    def fitted(self, site: int, count: int) -> Trial:
+        """The site with so many storeys, their place fitted from where it is read."""
+        behind = self.shown(site)
+        return self.placed(site, self.trials(site, self.towers[site].place, range(count, count + 1), behind)[0], behind)
+
+    def margin(self, site: int) -> float:
+        """By how many nats the site's number of storeys is ahead of every other."""
+        tower = self.towers[site]
+        trials = self.trials(site, tower.place, range(1, MOST_STOREYS + 1))
+        scores = np.array([0.0, *(trial.score for trial in trials)])
+        return float(scores[len(tower.colors)] - np.delete(scores, len(tower.colors)).max())
+
+    def changed(self, site: int, tower: Tower) -> CityReading:
+        """The same reading but for one site."""
+        return CityReading(self.looks, self.storey, {**self.towers, site: tower})
 
     def shown(self, without: int = 0) -> Shown:
         """What the pictures show of all towers but that on the site ``without``."""

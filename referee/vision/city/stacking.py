@@ -13,27 +13,20 @@ import numpy as np
 from cards.pieces import PieceSet
 from referee.vision.city.drawn import storey_of
 from referee.vision.city.paints import Paint
-from referee.vision.city.reading import Trial
 
-PAINT_WEIGHT, PAINT_PX = 2.0, 12
-"""How much a nat of a storey's paint counts, from so many pixels well inside of its sides. Of 1320 storeys of tables
-800 to 823, from two choices of three pictures each, the likeliest weight was 2.7; of tables with brown stones 1.3."""
-PIXEL_WEIGHT, RIM_PX = 2.0, 100.0
-"""How much a nat a pixel counts that a storey's pixels, each for itself, gain by a colour: pixels of one storey err
-together. Half as much where so many are seen, which are mostly rims."""
+PAINT_WEIGHT = 2.0
+"""How much a nat of a storey's paint counts."""
 
 
 @dataclass(frozen=True, eq=False)
 class Stacking:
-    """How likely each colour is: ``first`` (k,) of a stone, and ``above`` (k, k) of the storey above one of a colour.
-    ``alike`` (k, k) bool are the paints that a pixel alone does not tell apart."""
+    """How likely each colour is: ``first`` (k,) of a stone, ``above`` (k, k) of the storey above one of a colour."""
 
     first: np.ndarray
     above: np.ndarray
-    alike: np.ndarray
 
     @classmethod
-    def of(cls, stones: PieceSet, alike: np.ndarray) -> Self:
+    def of(cls, stones: PieceSet) -> Self:
         """Stones of the set, taken at random."""
         colors, high = list(stones.colors), storey_of(stones).high
         many, storeys = np.zeros(len(colors)), np.zeros(len(colors))
@@ -41,17 +34,12 @@ class Stacking:
             many[colors.index(color)] += count
             storeys[colors.index(color)] += count * stones.shapes[shape].height / high
         first, ends = many / many.sum(), many / np.maximum(storeys, 1)
-        return cls(first, np.diag(1 - ends) + ends[:, None] * first, alike)
+        return cls(first, np.diag(1 - ends) + ends[:, None] * first)
 
-    def storey_nats(self, trial: Trial, paints: Sequence[Paint | None]) -> np.ndarray:
-        """(n, k) nats of each storey of a tower for each colour, by its sides under their light and by its pixels. But
-        which of the paints that are alike it has, only the light tells."""
-        pairs = self.alike | np.eye(len(self.alike), dtype=bool)
-        gained = np.where(pairs, trial.color_nats[:, None], -np.inf).max(2)
-        nats = PIXEL_WEIGHT * gained / (trial.visible_px + RIM_PX)[:, None]
-        for row, paint in zip(nats, paints, strict=True):
-            row += PAINT_WEIGHT * paint.nats if paint and paint.pixels >= PAINT_PX else 0.0
-        return np.asarray(nats - nats.max(1, keepdims=True))
+    def storey_nats(self, paints: Sequence[Paint | None]) -> np.ndarray:
+        """(n, k) nats of each storey of a tower for each colour, by its sides under their light."""
+        nats = [PAINT_WEIGHT * paint.nats if paint else np.zeros_like(self.first) for paint in paints]
+        return np.array([one - one.max() for one in nats])
 
     def shares(self, nats: np.ndarray) -> np.ndarray:
         """(n, k) the probability of each storey's colours, from below, by its ``nats`` (n, k) and all the others'."""
