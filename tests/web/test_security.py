@@ -41,6 +41,7 @@ def changing_routes(app) -> list[tuple[str, str]]:
         for argument in rule.arguments:
             part = path[path.index("<") : path.index(">") + 1]
             filled = {"name": "DrawCard", "step": "mats", "what": "next", "zone": "A"}.get(argument, "1")
+            filled = part[len("<any(") :].split(",")[0] if part.startswith("<any(") else filled
             path = path.replace(part, filled, 1)
         found += [(m, path) for m in sorted(rule.methods - {"GET", "HEAD", "OPTIONS"})]
     return found

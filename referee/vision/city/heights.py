@@ -19,6 +19,8 @@ tables, from one choice, 33 are told right, all but one by more; the wrong one i
 MOST_LEFT, LEAST_SD = 20.0, 0.01
 """The most that one pixel can be off, in squares; and the least that one usually is, of white."""
 ABOUT_PX, SWEEPS = 3, 4
+DEVIATION = 1.4826
+"""Of a normal distribution, in medians of what is off."""
 
 
 class OpenHeights:
@@ -76,4 +78,4 @@ class OpenHeights:
         box = about_towers(tags)
         tags, valid = tags[box], look.view.valid[box]
         left = unmixed(self.images[k][box], tags, clear_of(tags, valid), valid).left[tags >= 0]
-        return np.maximum(1.48 * np.median(np.abs(left), 0), LEAST_SD)
+        return np.maximum(DEVIATION * np.median(np.abs(left), 0), LEAST_SD)

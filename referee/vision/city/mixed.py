@@ -83,7 +83,7 @@ def unmixed(image: np.ndarray, tags: np.ndarray, clear: np.ndarray, valid: np.nd
     about the pixels that are ``clear`` (h, w) of them; only ``valid`` (h, w) ones tell anything."""
     sides = np.unique(tags[tags >= 0])
     colors, pixels = np.zeros((len(sides), 3)), np.full(len(sides), np.inf)
-    share = cv2.GaussianBlur(clear.astype(np.float32), (0, 0), PAPER_PX) + 1e-6
+    share = cv2.GaussianBlur(clear.astype(np.float32), (0, 0), PAPER_PX) + 1e-9
     left = image - cv2.GaussianBlur(image * clear[..., None], (0, 0), PAPER_PX) / share[..., None]
     for k, spread in enumerate(SPREAD_PX if len(sides) else ()):
         if k == 0 or spread != SPREAD_PX[k - 1]:
