@@ -63,7 +63,7 @@ class TableCamera:
 class ToldObserver:
     """Calls every build right."""
 
-    camera, empty = None, np.zeros((90, 160, 3), np.uint8)
+    camera, colors, empty = None, None, np.zeros((90, 160, 3), np.uint8)
 
     def __init__(self, pieces) -> None:
         self.piece_set, self.palette, self.markers = pieces, nominal_palette(pieces), {}
