@@ -158,7 +158,9 @@ class TableProof:
         session.touch()
 
     def stand(self) -> None:
-        """What is asked for stands. Raises IllegalCommand where nothing is."""
+        """What is asked for stands; pressed twice is once. Raises IllegalCommand where nothing is asked for."""
+        if self.looking:  # also while it is judged, which holds the lock: the next one does not stand yet
+            return
         with self._lock:
             refuse_if(self.task is None, "prove_nothing")
             self.looking, self._calm, self._from_s = True, [], self._session.clock.now_s()
@@ -189,20 +191,26 @@ class TableProof:
 
     def end(self) -> None:
         """No more builds; what was judged stays."""
-        self.tasks, self.looking = self.tasks[: len(self.results)], False
+        with self._lock:
+            self.tasks, self.looking = self.tasks[: len(self.results)], False
         self._session.touch()
 
     # --- what the camera sees
 
     def look(self, frame: Frame, look: GateState) -> None:
-        """One more frame and what the gate says of it."""
+        """One more frame and what the gate says of it. Raises OSError where a build cannot be kept: it is not judged,
+        and waits until it is said again to stand."""
         with self._lock:
             if not self.looking or frame.at_s < self._from_s:
                 return
             self._calm = [*self._calm, frame] if is_clear(look, self.zone) else []
             if len(self._calm) >= SETTLED_FRAMES:
                 frames, self._calm = self._calm, []
-                self._judge(frames)
+                try:
+                    self._judge(frames)
+                except OSError:  # a full disk: told as what cannot be seen is
+                    self.looking = False
+                    raise
 
     def _judge(self, frames: Sequence[Frame]) -> None:
         task, zone, session = self.tasks[len(self.results)], self.zone, self._session

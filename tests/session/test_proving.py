@@ -31,9 +31,11 @@ from referee.devices.camera import FileCamera
 from referee.devices.ports import Frame, SystemClock
 from referee.errors import IllegalCommand
 from referee.match.state import MatchState
+from referee.match.stop_views import SETTLED_FRAMES
 from referee.recording.address import AttemptSource
 from referee.review.options import RejudgeOptions
 from referee.review.rejudge import judge_again
+from referee.session import proving
 from referee.session.proof_tasks import BuildTask, draw_tasks
 from referee.session.proving import Figures, TableProof, last_figures
 from referee.simulator.meshes import place_piece
@@ -179,3 +181,28 @@ def test_nothing_is_asked_for_before_the_rig_is_known(tmp_path):
         with pytest.raises(IllegalCommand):
             ask()
     assert not proof.press("A") and last_figures(tmp_path) is None
+
+
+def test_on_a_full_disk_it_waits_to_be_pressed_again_and_pressed_twice_is_once(monkeypatch):
+    clock = TableClock()
+    proof = TableProof(SimpleNamespace(clock=clock, touch=lambda: None))
+    proof.tasks, proof.zones = ("a build", "the next"), ("A",)
+    frames, asked = [Frame(np.zeros((4, 4, 3), np.uint8), 0, clock.now_s())] * SETTLED_FRAMES, []
+
+    def judge(frames):
+        proof.stand()  # pressed once more while it is judged
+        asked.append(len(frames))
+        if len(asked) == 1:
+            raise OSError(28, "No space left on device")
+        proof.results, proof.looking = ("judged",), False
+
+    monkeypatch.setattr(proving, "is_clear", lambda look, zone: True)
+    monkeypatch.setattr(proof, "_judge", judge)
+    proof.stand()
+    with pytest.raises(OSError, match="No space left"):
+        [proof.look(frame, None) for frame in frames * 2]
+    [proof.look(frame, None) for frame in frames]
+    assert (asked, proof.looking, proof.task) == ([3], False, "a build")
+    proof.stand()
+    [proof.look(frame, None) for frame in frames * 2]
+    assert (asked, proof.looking, proof.task) == ([3, 3], False, "the next")
