@@ -42,6 +42,9 @@ class StandInObserver:
     def look(self, frame):
         return SimpleNamespace(poses={})
 
+    def renew_empty(self, frame):
+        """Learns nothing: no pixel is looked at."""
+
     def judge(self, frames, card, zones, tolerances):
         truth = {z: "match" if self.players.right(z, card) else "mismatch" for z in zones}
         rulings = {z: self.says.get(z) or truth[z] for z in zones}

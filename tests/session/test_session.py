@@ -338,8 +338,9 @@ def test_a_picture_of_another_size_in_mid_duel_is_an_alarm_and_what_was_before_i
     with at_table() as (session, _), patch.object(GateHistory, "_unseen", unseen):
         begin_duel(session)
         time.sleep(1.1)
-        session.press("A")
         latest = session.camera.latest
+        session.camera.latest = lambda *_: time.sleep(0.02)  # nothing is seen between press and change
+        session.press("A")
         session.camera.latest = lambda *given: (f := latest(*given)) and replace(f, image=f.image[::2, ::2])
         until(lambda: "picture_size" in codes(session))
         (told,) = (a["text"] for a in session.snapshot()["alarms"] if a["code"] == "picture_size")
