@@ -148,7 +148,7 @@ def test_a_duel_from_the_go_to_the_award(start_simavr, referee_run, shapes, tmp_
         console.command("HumanRuling", ruling="match", who="Eve", why="both looked")
         shot = console.until(lambda shot: shot["match"]["phase"] == "decided")
     clocks_agree(shot["match"]["presses"], recorded(tmp_path), simavr)
-    assert simavr.lamps[0] and not simavr.lamps[1]
+    assert simavr.wait_for(lambda: simavr.lamps[0] and not simavr.lamps[1])
     assert shot["match"]["callers"] == ["A"]
     ruling = shot["match"]["rulings"].get("A") or shot["match"]["verdicts"]["A"]["verdict"]
     assert shot["match"]["award"]["player"] == {"match": "Ann", "mismatch": "Ben"}[ruling]

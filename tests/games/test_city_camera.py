@@ -70,7 +70,7 @@ def test_what_is_on_record_is_allowed_and_one_storey_more_or_another_colour_is_n
 
 
 def test_a_hand_before_the_towers_in_one_picture_is_no_stone(seen):
-    pictures = [cv2.imread(str(path)) for path in PICTURES]
+    pictures = [cv2.imread(str(path)) for path in PICTURES[:3]]
     view = seen.cities[2].reading.looks[0].view
     column, row = view.project(np.array([[0.0, 0.0, 40.0]]))[0].round().astype(int)
     x, y = (round(float(view.maps[k][row, column])) for k in (0, 1))
@@ -108,7 +108,7 @@ def test_the_overlay_shows_every_picture_of_the_city(seen):
 
 
 def test_game_look_says_what_stands_there(tmp_path):
-    asked = ["game", "look", *map(str, PICTURES), "--stones", str(GOLDEN / "pieces.json")]
+    asked = ["game", "look", *map(str, PICTURES[:3]), "--stones", str(GOLDEN / "pieces.json")]
     done = CliRunner().invoke(cli, [*asked, "--overlay", str(tmp_path / "o")])
     assert done.exit_code == 0 and "city 2:" in done.output
     assert "  site 6: 10 high, from below 6 yellow, 3 red, 1 purple" in done.output

@@ -298,6 +298,7 @@ def test_a_card_of_one_s_own_is_played_at_the_table_up_to_the_verdict(tmp_path, 
             expect(watched.locator(".reading .ruling")).to_be_visible()
             expect(watched.locator(".evidence img").first).to_be_visible()
         finally:
+            watched.goto("about:blank")  # else it asks a server that closes for more
             server.close()
 
 
