@@ -16,6 +16,8 @@ from referee.vision.verdict.doubts import DOUBTS
 from referee.vision.verdict.trust import Trust
 
 OUTCOMES = ("right", "false accept", "false reject", "undecided")
+HIDDEN = "hidden"
+"""So begins, in ``truth.json``, why a zone is as it is where a piece is hidden from the first camera."""
 ANY_LABEL = "any of them"
 BINS = (0.5, 0.8, 0.85, 0.9, 0.95, 0.98, 1.0)
 
@@ -23,9 +25,9 @@ BINS = (0.5, 0.8, 0.85, 0.9, 0.95, 0.98, 1.0)
 def outcome_lines(rows: Sequence[ZoneScore]) -> list[str]:
     """Right, false accepts, false rejects, undecided; per kind of card and in all."""
     out = [f"{'verdicts':12} {'n':>4}  " + "".join(f"{name:>24}" for name in OUTCOMES)]
-    kinds = sorted({r.kind for r in rows})
-    for kind in [*kinds, "all"]:
-        mine = [r for r in rows if kind in (r.kind, "all")]
+    kinds, hidden = sorted({r.kind for r in rows}), [r for r in rows if r.why.startswith(HIDDEN)]
+    for kind in [*kinds, *([HIDDEN] if hidden else []), "all"]:
+        mine = hidden if kind == HIDDEN else [r for r in rows if kind in (r.kind, "all")]
         out.append(f"{kind:12} {len(mine):4}  {_cells(mine)}")
     decided = [r for r in rows if r.outcome != "undecided"]
     out.append(f"right among decided: {percent(count_outcomes(decided)['right'], len(decided))}")

@@ -20,17 +20,18 @@ from referee.benchmark.scoring import ZoneScore, score_frame
 from referee.errors import BadImage
 from referee.recording.folder import CAMERA, DECK, PIECES, PLACED, read_placed
 from referee.vision.image.files import read_picture
-from referee.vision.observer import Judgement, Observer
+from referee.vision.observer import Judgement, Observer, judge_views
 from referee.workers import end_with_parent
 
 
 @dataclass(frozen=True)
 class Knowledge:
-    """What the observer is given of a rig beside its pieces."""
+    """What the observer is given of a rig beside its pieces; ``second``: another camera's pictures, where there are."""
 
     empty: bool = True
     colors: bool = True
     camera: bool = True
+    second: bool = True
 
 
 ALL_KNOWLEDGE = Knowledge()
@@ -72,12 +73,18 @@ def jobs(folders: Sequence[Path], knowledge: Knowledge, every: int = 1) -> list[
     return [Job(folder, i, knowledge) for folder in folders for i in range(0, len(truth_of(folder)["frames"]), every)]
 
 
-def read_inputs(folder: Path) -> Inputs:
-    """What a session's folder gives, with its empty frame as the picture to judge."""
-    empty, colors = read_picture(folder / "empty.jpg"), read_picture(folder / "colours.jpg")
-    lens = folder / CAMERA
+def of_second(path: Path) -> Path:
+    """The second camera's file beside one of the first's: ``duel_01_2.jpg`` beside ``duel_01.jpg``."""
+    return path.with_stem(f"{path.stem}_2")
+
+
+def read_inputs(folder: Path, second: bool = False) -> Inputs:
+    """What a session's folder gives, with its empty frame as the picture to judge; or its ``second`` camera's."""
+    names = ("empty.jpg", "colours.jpg", CAMERA, PLACED)
+    empty_path, colors_path, lens, placed = (of_second(folder / n) if second else folder / n for n in names)
+    empty, colors = read_picture(empty_path), read_picture(colors_path)
     camera = load_camera(lens) if lens.exists() else None
-    return Inputs(empty, load_piece_set(folder / PIECES), camera, empty, colors, read_placed(folder / PLACED))
+    return Inputs(empty, load_piece_set(folder / PIECES), camera, empty, colors, read_placed(placed))
 
 
 def observer_of(inputs: Inputs, knowledge: Knowledge = ALL_KNOWLEDGE) -> Observer:
@@ -92,17 +99,20 @@ def observer_of(inputs: Inputs, knowledge: Knowledge = ALL_KNOWLEDGE) -> Observe
     return observer
 
 
-@lru_cache(maxsize=2)
-def rig_observer(folder: Path, knowledge: Knowledge = ALL_KNOWLEDGE) -> Observer:
-    """The observer of a session's folder."""
-    return observer_of(read_inputs(folder), knowledge)
+@lru_cache(maxsize=4)
+def rig_observer(folder: Path, knowledge: Knowledge = ALL_KNOWLEDGE, second: bool = False) -> Observer:
+    """The observer of a session's folder, or that of its ``second`` camera."""
+    return observer_of(read_inputs(folder, second), knowledge)
 
 
 def judge_frame(folder: Path, truth: dict, knowledge: Knowledge = ALL_KNOWLEDGE) -> tuple[Judgement, list[ZoneScore]]:
     """Judge the frame of a session that its ``truth`` is about: what is said, and its zones' scores."""
-    observer = rig_observer(folder, knowledge)
+    observer, image = rig_observer(folder, knowledge), folder / truth["image"]
     card = load_deck(folder / DECK).card(truth["card"])
-    judgement = observer.judge([read_picture(folder / truth["image"])], card)
+    views = [(observer, read_picture(image))]
+    if knowledge.second and of_second(image).exists():
+        views.append((rig_observer(folder, knowledge, second=True), read_picture(of_second(image))))
+    judgement = judge_views(views, card)
     name = f"{folder.name}/{truth['image']}"
     return judgement, score_frame(judgement, name, card, truth["zones"], observer.piece_set)
 

@@ -20,6 +20,7 @@ class BenchOptions:
     no_empty: bool = option(is_flag=True, help="Without the empty frame.")
     no_colors: bool = option(is_flag=True, help="Without the colours frame.")
     no_camera: bool = option(is_flag=True, help="Without the lens file.")
+    one_camera: bool = option(is_flag=True, help="Without a second camera's pictures.")
     steps: bool = option(is_flag=True, help="Score each step of seeing on its own too.")
     doubts: bool = option(is_flag=True, help="What each doubt is worth, instead: wrong and right rulings it withholds.")
     leave_one_out: bool = option(is_flag=True, help="Rule each session by the trust that the others teach.")

@@ -44,7 +44,7 @@ def bench(wanted: BenchOptions) -> None:
 
 def rig_knowledge(wanted: BenchOptions) -> Knowledge:
     """What the observer is given of a rig."""
-    return Knowledge(not wanted.no_empty, not wanted.no_colors, not wanted.no_camera)
+    return Knowledge(not wanted.no_empty, not wanted.no_colors, not wanted.no_camera, not wanted.one_camera)
 
 
 def _show_verdicts(found: Sequence[Path], wanted: BenchOptions) -> None:

@@ -40,15 +40,16 @@ from referee.vision.image.background import UNKNOWN_DENSITY, log_empty
 from referee.vision.image.evidence import Evidence, foreground, gather_evidence, paper_white
 from referee.vision.image.view import ZoneView, zone_view
 from referee.vision.measured import measured
-from referee.vision.search.canvas import Canvas, Reading, canvas_of, fit_of
-from referee.vision.search.readings import readings
+from referee.vision.search.canvas import Canvas, Reading, canvas_of, fit_of, joint_fit
+from referee.vision.search.joint import Hypothesis, joint_readings
+from referee.vision.search.readings import Searched, search
 from referee.vision.search.sizes import size_factor
 from referee.vision.search.stances import Catalogue, catalogue
 from referee.vision.verdict.case import Case
-from referee.vision.verdict.doubts import Decision, decide
-from referee.vision.verdict.proof import proof_of
-from referee.vision.verdict.rulings import Rulings, field_of
-from referee.vision.verdict.visibility import size_fault, visibility_of
+from referee.vision.verdict.doubts import Decision, decide, hides
+from referee.vision.verdict.proof import ShownPixels, proof_of, shown_of
+from referee.vision.verdict.rulings import Comparison, Rulings, field_of
+from referee.vision.verdict.visibility import Visibility, size_fault, visibility_of
 
 PIECES_APART = measured(
     1.1,
@@ -251,34 +252,21 @@ class Observer:
         tolerances: Tolerances = TOLERANCES,
         studied: Callable[[ZoneStudy], None] = lambda study: None,
     ) -> Judgement:
-        """Verdicts on one frame (h, w, 3) uint8 BGR, or on several settled frames of the same scene.
+        """Verdicts on one frame (h, w, 3) uint8 BGR, or on several settled frames of the same scene, as
+        ``judge_views`` gives them."""
+        return judge_views([(self, frames)], card, zones, tolerances, studied)
 
-        Several frames are averaged before anything else: the camera stands still and so does the
-        build, so that noise falls and nothing else changes. ``studied`` is called with what each zone's verdict was
-        worked out from, by several threads.
+    def seen(self, frames: Sequence[np.ndarray] | np.ndarray, card: Card, each: MapFunction = map) -> "SeenFrame":
+        """What one or several settled frames of the same scene show of the mats.
+
+        Several are averaged before anything else: the camera stands still and so does the build, so that noise falls
+        and nothing else changes.
         """
-        start = time.perf_counter()
-        with ThreadPoolExecutor(max_workers=2) as pool:
-            # The first picture's catalogue takes as long as the search for its markers: beside it, on another core.
-            catalogued = pool.submit(self._catalogue, (self.palette or nominal_palette(self.piece_set)).names, card)
-            frame = mean_frame(frames)
-            mats = self.look(frame)
-            pixels = self.zones(frame, mats, field_of(card), pool.map)
-            timings = {"mats": time.perf_counter() - start}
-            palette = self._palette_now(pixels, pool.map)
-            notes = self._notes(mats, pixels)
-            cat = catalogued.result()
-
-            def judged(zone: ZonePixels) -> tuple[Verdict, ZoneSight]:
-                return self._judged(zone, palette, Rulings(cat, card, tolerances), studied)
-
-            asked = [zone for zone in pixels if zones is None or zone.view.zone in zones]
-            rows = list(pool.map(judged, asked))
-        verdicts = {sight.view.zone: verdict for verdict, sight in rows}
-        views = {sight.view.zone: sight for _, sight in rows}
-        seconds = time.perf_counter() - start
-        timings["zones"] = seconds - timings["mats"]
-        return Judgement(verdicts, seconds, mats, notes, views, timings)
+        frame = mean_frame(frames)
+        mats = self.look(frame)
+        zones = self.zones(frame, mats, field_of(card), each)
+        palette = self._palette_now(zones, each)
+        return SeenFrame(self, mats, {zone.view.zone: zone for zone in zones}, palette, self._notes(mats, zones))
 
     def _notes(self, mats: Mats, zones: Sequence[ZonePixels]) -> tuple[str, ...]:
         """What is to be said of a frame's mats, of the aids and of the light."""
@@ -348,34 +336,146 @@ class Observer:
         inner = np.concatenate(list(each(lambda zone: zone.foreground(INNER_PX, shadows=False), zones)))
         return learn_wear(palette, self.piece_set, inner) if self.palette is None else drifted_palette(palette, inner)
 
-    def _catalogue(self, names: tuple[str, ...], card: Card) -> Catalogue:
+    def catalogue(self, names: tuple[str, ...], card: Card) -> Catalogue:
+        """The poses that pieces may stand in, by palettes of these colours."""
         asked = card.usual_poses(self.piece_set)
         key = (names, asked)
         if key not in self._catalogues:
             self._catalogues[key] = catalogue(self.piece_set, names, asked)
         return self._catalogues[key]
 
-    def _judged(
-        self, zone: ZonePixels, palette: Palette, rulings: Rulings, studied: Callable[[ZoneStudy], None]
-    ) -> tuple[Verdict, ZoneSight]:
-        view, card, evidence = zone.view, rulings.card, zone.evidence(palette)
-        canvas = canvas_of(view, evidence, rulings.cat, field_of(card))
-        hypotheses = readings(canvas, card, rulings.is_right)
-        compared = rulings.compare(hypotheses)
-        build, rival = compared.best.build, compared.rival and compared.rival.build
-        case = Case(
-            rulings,
-            compared,
-            fit_of(canvas, compared.best.reading),
-            proof_of(view, evidence, self.piece_set, build, rival),
-            visibility_of(view, evidence, self.piece_set, build, None if zone.empty is None else zone.empty.clipped),
-            self.size_factor,
-        )
-        decision = decide(case, hypotheses)
-        studied(ZoneStudy(view, evidence, canvas, hypotheses, decision, self.piece_set))
-        return decision.verdict, ZoneSight(
-            view.lean(), evidence.lean(), build, compared.margin, case.fit.share, case.features, decision.doubts
-        )
+
+@dataclass(frozen=True, eq=False)
+class SeenFrame:
+    """What one camera shows at a moment: the ``mats``, each zone's pixels, the ``palette`` in this light, and what is
+    to be said of the picture."""
+
+    observer: Observer
+    mats: Mats
+    zones: Mapping[str, ZonePixels]
+    palette: Palette
+    notes: tuple[str, ...]
+
+
+def judge_views(
+    views: Sequence[tuple[Observer, Sequence[np.ndarray] | np.ndarray]],
+    card: Card,
+    zones: Collection[str] | None = None,
+    tolerances: Tolerances = TOLERANCES,
+    studied: Callable[[ZoneStudy], None] = lambda study: None,
+) -> Judgement:
+    """Verdicts on what one camera or several show at a moment: of each its observer and its settled frames, the main
+    camera's first, whose mats and views the judgement has.
+
+    A zone is judged by all views in which its mat is seen, but those that do not show what stands there while another
+    does; that is noted. ``studied`` is called with what each zone's verdict was worked out from, by several threads.
+    """
+    start = time.perf_counter()
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        # The first picture's catalogue takes as long as the search for its markers: beside it, on another core.
+        names = [(one.palette or nominal_palette(one.piece_set)).names for one, _ in views]
+        pairs = zip(views, names, strict=True)
+        catalogued = [pool.submit(one.catalogue, of, card) for (one, _), of in pairs]
+        seen = [one.seen(frames, card, pool.map) for one, frames in views]
+        timings = {"mats": time.perf_counter() - start}
+        cats = [future.result() for future in catalogued]
+
+        def judged(zone: str) -> tuple[Verdict, ZoneSight, tuple[str, ...]]:
+            shown = [k for k, one in enumerate(seen) if zone in one.zones]
+            looks = [ZoneLook(k, seen[k], zone, cats[k]) for k in shown]
+            return _judged(looks, Rulings(cats[shown[0]], card, tolerances), studied)
+
+        in_view = dict.fromkeys(zone for one in seen for zone in one.zones)
+        asked = [zone for zone in in_view if zones is None or zone in zones]
+        rows = dict(zip(asked, pool.map(judged, asked), strict=True))
+    notes = [*seen[0].notes, *(note for *_, told in rows.values() for note in told)]
+    notes += [f"camera {k}: {note}" for k, one in enumerate(seen[1:], 2) for note in one.notes]
+    seconds = time.perf_counter() - start
+    timings["zones"] = seconds - timings["mats"]
+    return Judgement(
+        {zone: verdict for zone, (verdict, *_) in rows.items()},
+        seconds,
+        seen[0].mats,
+        tuple(notes),
+        {zone: sight for zone, (_, sight, _) in rows.items() if zone in seen[0].zones},
+        timings,
+    )
+
+
+class ZoneLook:
+    """One zone as one camera shows it, with the evidence there; ``number`` of the camera from 0."""
+
+    def __init__(self, number: int, seen: SeenFrame, zone: str, cat: Catalogue) -> None:
+        self.number, self.observer, self.cat = number, seen.observer, cat
+        self.pixels = seen.zones[zone]
+        self.view, self.evidence = self.pixels.view, self.pixels.evidence(seen.palette)
+
+    def search(self, rulings: Rulings) -> Searched:
+        """The readings of this view alone."""
+        canvas = canvas_of(self.view, self.evidence, self.cat, field_of(rulings.card))
+        return search(canvas, rulings.card, rulings.is_right)
+
+    def shown(self, rulings: Rulings, best: Reading, rival: Reading | None) -> ShownPixels:
+        """How far these pixels show the ``best`` reading beside its ``rival``, as fitted here."""
+        other = None if rival is None else rulings.build(rival)
+        return shown_of(self.view, self.evidence, self.observer.piece_set, rulings.build(best), other)
+
+    def visibility(self, build: Build) -> Visibility:
+        """What the picture allows to be told of a build."""
+        clipped = None if self.pixels.empty is None else self.pixels.empty.clipped
+        return visibility_of(self.view, self.evidence, self.observer.piece_set, build, clipped)
+
+
+def _judged(
+    looks: Sequence[ZoneLook], rulings: Rulings, studied: Callable[[ZoneStudy], None]
+) -> tuple[Verdict, ZoneSight, tuple[str, ...]]:
+    """The verdict on a zone by all its looks, what the first of them shows, and what is to be noted."""
+    searched = {look: look.search(rulings) for look in looks}
+    counted = list(looks)
+    while True:
+        hypotheses = joint_readings([searched[look] for look in counted], rulings.is_right)
+        compared = rulings.compare([views[0] for views in hypotheses])
+        cases = _cases(counted, [searched[look].canvas for look in counted], hypotheses, rulings, compared)
+        clear = [look for look in counted if not hides(cases[look])]
+        if len(clear) in (0, len(counted)):
+            break
+        counted = clear
+    decision = decide(cases[counted[0]], [views[0] for views in hypotheses])
+    look, case, readings = looks[0], decision.case, [views[0] for views in hypotheses]
+    observer = look.observer
+    studied(ZoneStudy(look.view, look.evidence, searched[look].canvas, readings, decision, observer.piece_set))
+    left_out = [str(one.number + 1) for one in looks if one not in counted]
+    notes = [f"mat {look.view.zone}: camera {' and '.join(left_out)} does not show it clearly and is left out"]
+    sight = ZoneSight(
+        look.view.lean(),
+        look.evidence.lean(),
+        compared.best.build,
+        compared.margin,
+        case.fit.share,
+        case.features,
+        decision.doubts,
+    )
+    return decision.verdict, sight, tuple(notes[: len(left_out)])
+
+
+def _cases(
+    looks: Sequence[ZoneLook],
+    canvases: Sequence[Canvas],
+    hypotheses: Sequence[Hypothesis],
+    rulings: Rulings,
+    compared: Comparison,
+) -> dict[ZoneLook, Case]:
+    """The case for the ruling by what all looks show together, with each one's own visibility."""
+    fitted = {id(views[0]): views for views in hypotheses}
+    best = fitted[id(compared.best.reading)]
+    rival: Sequence[Reading | None] = fitted[id(compared.rival.reading)] if compared.rival else [None] * len(looks)
+    fit = joint_fit([fit_of(canvas, reading) for canvas, reading in zip(canvases, best, strict=True)])
+    proof = proof_of([look.shown(rulings, a, b) for look, a, b in zip(looks, best, rival, strict=True)])
+    size_factor = looks[0].observer.size_factor
+    return {
+        look: Case(rulings, compared, fit, proof, look.visibility(rulings.build(reading)), size_factor)
+        for look, reading in zip(looks, best, strict=True)
+    }
 
 
 def sheet_white(view: ZoneView, image: np.ndarray) -> np.ndarray:

@@ -29,7 +29,7 @@ STAGES = {
     "evidence": ("gather_evidence",),
     "catalogue": ("_catalogue",),
     "search": ("canvas_of", "readings", "fit_of"),
-    "proof": ("proof_of", "visibility_of"),
+    "proof": ("shown_of", "visibility_of"),
     "verdict": ("decide",),
 }
 """Functions of ``referee.vision.observer`` and methods of its ``Observer``."""

@@ -13,7 +13,7 @@ from cards.build import Build, Piece
 from cards.pieces import Pose, builtin_piece_set
 from referee.vision.image.view import zone_view
 from referee.vision.observer import ZonePixels, sheet_white
-from referee.vision.verdict.proof import proof_of
+from referee.vision.verdict.proof import proof_of, shown_of
 
 PIECES = builtin_piece_set()
 BLUE, RED = Piece("cube", "blue", Pose(), 0.0, 0.0, 15.0), Piece("cube", "red", Pose(), 0.0, 0.0, 45.0)
@@ -33,7 +33,8 @@ def proof(rig):
     def of(frame: np.ndarray, ahead: Build, rival: Build | None) -> float:
         view = zone_view(frame, rig.camera, rig.poses["A"])
         zone = ZonePixels(view, sheet_white(view, view.image))
-        return proof_of(view, zone.evidence(learn_palette(PIECES, zone.foreground())), PIECES, ahead, rival)
+        evidence = zone.evidence(learn_palette(PIECES, zone.foreground()))
+        return proof_of([shown_of(view, evidence, PIECES, ahead, rival)])
 
     return of
 

@@ -10,6 +10,7 @@ and what cards ask comes from ``cards``; appearance never does.
     python tests/witness/make_sessions.py OUT --chance 0 20   twenty of chance, seeds 0 to 19
     python tests/witness/make_sessions.py OUT --worn 0 20     the same with worn paint, clutter, a drifting camera
     python tests/witness/make_sessions.py OUT --chance 0 60 --spp 4 --denoise --duels 5     a table in about 80 s
+    python tests/witness/make_sessions.py OUT --two-views 0 30 --spp 4 --denoise --duels 4  two cameras, hidden pieces
     referee bench OUT
 
 With an LLVM library newer than 15 (Debian: libllvm19) name it in DRJIT_LIBLLVM_PATH and pass
@@ -35,6 +36,7 @@ import numpy as np
 import yaml
 from witness_builds import Pieces, Stand, make_stand, reach, spread, truth_row
 from witness_chance import chance_session, worn_session
+from witness_hidden import hidden_stand
 from witness_prints import CARD_MM, card_picture, grain_picture, mat_picture, worn_picture
 from witness_render import Thing, View, quad, render, render_denoised
 from witness_rooms import srgb
@@ -54,6 +56,10 @@ from cards.pieces import PieceSet, builtin_piece_set, parse_piece_set
 
 DECK = Path(__file__).parents[2] / "cards" / "decks" / "challenge80.json"
 ZONES = "AB"
+SECOND_TURN_DEG, SECOND_PITCH_DEG = (50.0, 140.0), (26.0, 42.0)
+"""A second camera stands so far around the table from the first, and looks down so steeply."""
+WIDE_PX = 960
+"""Pictures of sessions with two cameras are so wide: path tracing takes its time by the pixel."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +96,32 @@ def make_rig(session: Session) -> Rig:
         if _in_view(session, mats, view):
             return Rig(session, pieces, mats, view, _paints(pieces, rng), _tolerances(session, pieces, rng))
     raise BadCard(f"{session.name}: no camera that sees both mats; widen its distance")
+
+
+def second_rig(rig: Rig) -> Rig:
+    """The same rig as another camera sees it, from another side."""
+    session = rig.session
+    rng = np.random.default_rng((session.seed, 2))
+    webcam = _small(chance_session(session.seed + 5000).webcam)
+    eye, target = np.array(rig.view.eye), np.array(rig.view.target)
+    first = math.atan2(eye[1] - target[1], eye[0] - target[0])
+    for _ in range(400):
+        a = first + rng.choice([-1, 1]) * math.radians(rng.uniform(*SECOND_TURN_DEG))
+        p = math.radians(rng.uniform(*SECOND_PITCH_DEG))
+        away = np.array([math.cos(a) * math.cos(p), math.sin(a) * math.cos(p), math.sin(p)])
+        view = View(tuple(target + rng.uniform(620, 900) * away), tuple(target), float(rng.uniform(-3, 3)))
+        seen = replace(rig, session=replace(session, webcam=webcam), view=view)
+        if _in_view(seen.session, rig.mats, view):
+            return seen
+    raise BadCard(f"{session.name}: no second camera sees both mats")
+
+
+def _small(cam: Webcam) -> Webcam:
+    """The same webcam with fewer pixels."""
+    by = WIDE_PX / cam.width
+    x, y = cam.centre
+    size = {"width": WIDE_PX, "height": round(cam.height * by), "focal_px": cam.focal_px * by}
+    return replace(cam, **size, centre=(x * by, y * by), blur_px=max(0.4, cam.blur_px * by))
 
 
 def _seats(session: Session, rng: np.random.Generator) -> tuple[Mat, Mat]:
@@ -267,7 +299,7 @@ def make_frames(rig: Rig, rng: random.Random) -> list[tuple[Card, dict[str, Stan
     for k, card in enumerate(session_cards(rig.session, rig.pieces, rng)):
         for attempt in range(6):
             try:
-                stands = {zone: make_stand(card, rig.pieces, rng, rng.random() < 0.55) for zone in ZONES}
+                stands = {zone: _stand(rig, zone, k, card, rng) for zone in ZONES}
             except BadCard as fault:
                 print(f"{rig.session.name} {k} attempt {attempt}: {fault}", file=sys.stderr)
                 others = [c for c in session_cards(rig.session, rig.pieces, rng) if c.kind != card.kind]
@@ -276,6 +308,16 @@ def make_frames(rig: Rig, rng: random.Random) -> list[tuple[Card, dict[str, Stan
             found.append((card, _kept_apart(rig, stands)))
             break
     return found
+
+
+def _stand(rig: Rig, zone: str, k: int, card: Card, rng: random.Random) -> Stand:
+    """What stands in a zone of the k-th frame: where two cameras look, by turns with a piece that the first misses."""
+    number = ZONES.index(zone)
+    if rig.session.two_views and (k + number) % 2 == 0:
+        mat = rig.mats[number]
+        eye = (np.array(rig.view.eye) - (mat.x, mat.y, 0)) @ about_z(mat.turn)
+        return hidden_stand(card, rig.pieces, eye, rig.session.seed + k // 2 + number, rng)
+    return make_stand(card, rig.pieces, rng, rng.random() < 0.55)
 
 
 def _kept_apart(rig: Rig, stands: dict[str, Stand]) -> dict[str, Stand]:
@@ -317,13 +359,12 @@ def truth(rig: Rig, frames: list) -> dict:
 def write_session(session: Session, out: Path) -> None:
     """Renders the session's folder into ``out``; it is moved there when it is complete."""
     rig, rng = make_rig(session), random.Random(session.seed)
+    rigs = {"": rig} | ({"_2": second_rig(rig)} if session.two_views else {})
     frames = make_frames(rig, rng)
     work = out / ".tmp" / session.name
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)
     _write_papers(rig, frames, work)
-    empty = shoot(rig, {}, session.seed)
-    paper = _paper(rig, empty)
     rows = {
         zone: spread(rig.pieces, rng, -1 if abs(mat.turn) > 90 else 1)
         for zone, mat in zip(ZONES, rig.mats, strict=True)
@@ -332,17 +373,27 @@ def write_session(session: Session, out: Path) -> None:
     pictures |= {
         f"duel_{k:02d}": {z: (*s.build, *s.loose) for z, s in stands.items()} for k, (_, stands) in enumerate(frames)
     }
-    for k, (name, fields) in enumerate(pictures.items()):
-        light = empty if name == "empty" else shoot(rig, fields, session.seed + k)
-        picture = take(light, drifted(session, k), paper, np.random.default_rng((session.seed, k)))
-        (work / f"{name}.jpg").write_bytes(encoded(picture, session.webcam.quality))
-        print(f"{session.name}: {name}", flush=True)
+    for camera, seen in rigs.items():
+        _write_lens(seen.session.webcam, work / f"camera{camera}.yaml")
+        empty = shoot(seen, {}, session.seed)
+        paper = _paper(seen, empty)
+        for k, (name, fields) in enumerate(pictures.items()):
+            light = empty if name == "empty" else shoot(seen, fields, session.seed + k)
+            chance = np.random.default_rng((session.seed, k, *camera.encode()))
+            picture = take(light, drifted(seen.session, k), paper, chance)
+            (work / f"{name}{camera}.jpg").write_bytes(encoded(picture, seen.session.webcam.quality))
+            print(f"{session.name}: {name}{camera}", flush=True)
     shutil.rmtree(out / session.name, ignore_errors=True)
     work.rename(out / session.name)
 
 
 def _write_papers(rig: Rig, frames: list, folder: Path) -> None:
-    cam = rig.session.webcam
+    deck = {"name": f"session {rig.session.seed}", "cards": [card.to_json() for card, _ in frames]}
+    for name, data in (("pieces", rig.pieces.to_json()), ("deck", deck), ("truth", truth(rig, frames))):
+        (folder / f"{name}.json").write_text(json.dumps(data, indent=1))
+
+
+def _write_lens(cam: Webcam, path: Path) -> None:
     camera = {
         "image_width": cam.width,
         "image_height": cam.height,
@@ -351,10 +402,13 @@ def _write_papers(rig: Rig, frames: list, folder: Path) -> None:
         "distortion_model": "plumb_bob",
         "distortion_coefficients": {"rows": 1, "cols": 5, "data": [round(float(v), 6) for v in cam.distortion]},
     }
-    (folder / "camera.yaml").write_text(yaml.safe_dump(camera, sort_keys=False))
-    deck = {"name": f"session {rig.session.seed}", "cards": [card.to_json() for card, _ in frames]}
-    for name, data in (("pieces", rig.pieces.to_json()), ("deck", deck), ("truth", truth(rig, frames))):
-        (folder / f"{name}.json").write_text(json.dumps(data, indent=1))
+    path.write_text(yaml.safe_dump(camera, sort_keys=False))
+
+
+def _two_views(seed: int) -> Session:
+    """The session of chance of that seed as two cameras see it, named ``two_<seed>``."""
+    session = chance_session(seed)
+    return replace(session, name=f"two_{seed:03d}", webcam=_small(session.webcam), two_views=True)
 
 
 def _paper(rig: Rig, empty: np.ndarray) -> np.ndarray:
@@ -379,6 +433,13 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=0, help="0: as many as there are cores")
     parser.add_argument("--chance", nargs=2, type=int, metavar=("FIRST", "COUNT"), help="sessions of chance instead")
     parser.add_argument("--worn", nargs=2, type=int, metavar=("FIRST", "COUNT"), help="hard sessions of chance instead")
+    parser.add_argument(
+        "--two-views",
+        nargs=2,
+        type=int,
+        metavar=("FIRST", "COUNT"),
+        help="sessions of chance that two cameras look at, with pieces that the first does not see",
+    )
     parser.add_argument("--denoise", action="store_true", help="denoise the pictures: --spp 4 is enough then")
     parser.add_argument("--duels", type=int, help="pictures of two builds each, fewer than a session asks for")
     parser.add_argument("--spp", type=int, help="samples a pixel, fewer than a session asks for: quicker and noisier")
@@ -393,6 +454,8 @@ def main() -> None:
         chosen = [chance_session(options.chance[0] + k) for k in range(options.chance[1])]
     if options.worn:
         chosen = [worn_session(options.worn[0] + k) for k in range(options.worn[1])]
+    if options.two_views:
+        chosen = [_two_views(options.two_views[0] + k) for k in range(options.two_views[1])]
     for session in chosen:
         samples, frames = options.spp or session.spp, options.duels or session.frames
         write_session(replace(session, spp=samples, denoised=options.denoise, frames=frames), options.out)

@@ -156,6 +156,7 @@ class Session:
     spp: int = 32
     denoised: bool = False
     wear: Wear = Wear()
+    two_views: bool = False
 
 
 SESSIONS = (

@@ -227,13 +227,16 @@ class Fit:
     ``share`` 0..1 of the evidence for pieces around it that it claims; ``agreement`` 0..1 of its worst piece: what
     its visible pixels give of what their own best colours would; ``beside`` nats of the largest patch that it leaves
     unexplained and that touches it (of the empty field: anywhere over it): room for a piece that is not in the reading.
-    ``instability_nats`` against it before any pixel is seen, for it is out of line or would topple.
+    ``instability_nats`` against it before any pixel is seen, for it is out of line or would topple. ``possible``: nats
+    that ``share`` is of; ``pieces``: of each what its visible pixels give and could, 0 of one of which few are seen.
     """
 
     share: float
     agreement: float
     beside: float
     instability_nats: float = 0.0
+    possible: float = 0.0
+    pieces: tuple[tuple[float, float], ...] = ()
 
     @property
     def good(self) -> bool:
@@ -253,12 +256,27 @@ NEAR_PX = measured(5, "px of the view (mm)", "by hand: so near an edge, of a bui
 FEW_PX = measured(20, "px of the view (mm2)", "by hand: fewer say nothing: of a colour, a piece, a sliver between two")
 
 
+def joint_fit(fits: Sequence[Fit]) -> Fit:
+    """How well a reading accounts for what several views show together, its pieces in the same order in each."""
+    if len(fits) == 1:
+        return fits[0]
+    possible = sum(fit.possible for fit in fits)
+    share = sum(fit.share * fit.possible for fit in fits) / possible if possible else 1.0
+    pieces = np.sum([fit.pieces for fit in fits], axis=0).reshape(-1, 2).tolist()
+    return Fit(share, _least(pieces), max(fit.beside for fit in fits), fits[0].instability_nats)
+
+
+def _least(pieces: Sequence[Sequence[float]]) -> float:
+    """The least of what is given of what could be; 1 where nothing is seen."""
+    return min((given / possible for given, possible in pieces if possible), default=1.0)
+
+
 def fit_of(canvas: Canvas, reading: Reading) -> Fit:
     """How well a reading, with its loose pieces, accounts for what is seen. For the empty field: the whole view."""
     best = np.maximum(canvas.strongest, 0.0)
     canvas.draw(reading)
     near = canvas.maps.near.copy()
-    agreement = min((_agreement(canvas, reading, i, near, best) for i in range(reading.count)), default=1.0)
+    pieces = tuple(_agreement(canvas, reading, i, near, best) for i in range(reading.count))
     canvas.draw(reading)
     for row in reading.loose:
         rasterizer.place(canvas.arrays, row, canvas.scene(), True)
@@ -268,7 +286,8 @@ def fit_of(canvas: Canvas, reading: Reading) -> Fit:
     share = float(np.clip(gained[around].sum() / possible, 0.0, 1.0)) if possible > GOOD_BESIDE else 1.0
     left = (best - np.maximum(gained, 0.0)) * (canvas.strongest > PIXEL_NATS * canvas.factor**2)
     touching = _dilated(near > 0, TOUCHING_PX // 2 // canvas.factor) if reading.count else _over_field(canvas)
-    return Fit(share, agreement, _beside(left, touching, canvas.factor), crookedness(canvas, reading))
+    beside = _beside(left, touching, canvas.factor)
+    return Fit(share, _least(pieces), beside, crookedness(canvas, reading), possible, pieces)
 
 
 def crookedness(canvas: Canvas, reading: Reading) -> float:
@@ -290,14 +309,14 @@ def _dilated(mask: np.ndarray, px: int) -> np.ndarray:
     return cv2.dilate(mask.astype(np.uint8), np.ones((2 * px + 1, 2 * px + 1), np.uint8)) > 0
 
 
-def _agreement(canvas: Canvas, reading: Reading, i: int, near: np.ndarray, best: np.ndarray) -> float:
-    """What piece i's visible pixels give of what they could; 1 where hardly anything of it is seen."""
+def _agreement(canvas: Canvas, reading: Reading, i: int, near: np.ndarray, best: np.ndarray) -> tuple[float, float]:
+    """What piece i's visible pixels give, and what they could; 0 where hardly anything of it is seen."""
     canvas.draw(Reading(reading.turn, reading.pieces[i : i + 1], 0.0))
     shown = (canvas.maps.near >= near) & (canvas.maps.near > 0)
     if shown.sum() * canvas.factor**2 < FEW_PX:
-        return 1.0
+        return 0.0, 0.0
     color = canvas.cat.color[int(reading.pieces[i, 0])]
-    return float(canvas.gains[color][shown].sum() / max(best[shown].sum(), 1.0))
+    return float(canvas.gains[color][shown].sum()), float(max(best[shown].sum(), 1.0))
 
 
 def _beside(left: np.ndarray, near_build: np.ndarray, factor: int) -> float:

@@ -62,17 +62,35 @@ class History:
     fitted: list[Reading] = field(default_factory=list)
 
 
+@dataclass(frozen=True, eq=False)
+class Searched:
+    """What a search of one view has found: its ``readings``, best first, the ``loose`` pieces that complete any, and
+    the coarse ``beam`` that further ones can be searched with."""
+
+    canvas: Canvas
+    beam: BeamSearch
+    loose: loose_pieces.Candidates
+    readings: list[Reading]
+
+
 def readings(
     canvas: Canvas, card: Card | None = None, is_right: Callable[[Reading], bool] | None = None, keep: int = READINGS
 ) -> list[Reading]:
+    """Readings of the evidence, fitted, best first, as ``search`` finds them."""
+    return search(canvas, card, is_right, keep).readings
+
+
+def search(
+    canvas: Canvas, card: Card | None = None, is_right: Callable[[Reading], bool] | None = None, keep: int = READINGS
+) -> Searched:
     """Readings of the evidence, fitted, best first. Always includes the empty field.
 
     With a layout card, what the card shows is tried where it fits best. ``is_right`` says whether a reading satisfies
     the card: the best few of both kinds are among what comes back, if any of a kind were met at all.
     """
     small = coarse_canvas(canvas)
-    empty = Reading(0.0, np.zeros((0, 5)), 0.0)
-    pool, loose = _explored(BeamSearch(small), empty, card, is_right, keep)
+    beam, empty = BeamSearch(small), Reading(0.0, np.zeros((0, 5)), 0.0)
+    pool, loose = _explored(beam, empty, card, is_right, keep)
     fitted = with_loose(small, fit_readings(small, pool, FINE), loose)
     last = max(r.score for r in fitted) - FAR_BEHIND
     ahead = [r for r in fitted if r.score >= last]
@@ -90,7 +108,7 @@ def readings(
         whole += with_loose(canvas, _alone(apart), outside)
     if is_right is not None:
         whole = [replace(r, score=r.score + RIGHT_PRIOR) if is_right(r) else r for r in whole]
-    return sorted(whole, key=lambda r: -r.score)
+    return Searched(canvas, beam, loose, sorted(whole, key=lambda r: -r.score))
 
 
 def _explored(

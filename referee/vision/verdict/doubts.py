@@ -189,6 +189,15 @@ DOUBTS = (
 )
 
 
+OF_A_PICTURE = frozenset({"out_of_view", "build_cut", "no_colour", "unknown_object", "paper_lighter"})
+"""Doubts about what one picture shows: another camera's may show it."""
+
+
+def hides(case: Case) -> bool:
+    """Whether the picture that the case is by does not show well enough what stands there."""
+    return not OF_A_PICTURE.isdisjoint(doubts_about(case))
+
+
 @dataclass(frozen=True)
 class Decision:
     """The verdict on one zone's build, the case that it is of, and the names of the doubts that apply."""

@@ -24,15 +24,31 @@ RIM_PX = 1
 """About an outline pixels are mixtures, and a pose is right to so much."""
 
 
-def proof_of(view: ZoneView, evidence: Evidence, piece_set: PieceSet, build: Build, rival: Build | None) -> float:
-    """How far the pixels themselves show ``build``, 0 to 1.
+class ShownPixels(NamedTuple):
+    """How many pixels of one view bear out what a build says of them, and how many it says it of: of those in which it
+    differs from its rival (2,), without one of those that show it; and of each of its pieces' own (n, 2), none of a
+    piece of which hardly any are seen."""
 
-    The less of two shares: of those pixels in which it differs from its ``rival`` (without one, that show it), how many
-    are known and show what it says there; and of the piece that shows least of its colour, how much does.
-    """
+    differing: np.ndarray
+    pieces: np.ndarray
+
+
+def shown_of(view: ZoneView, evidence: Evidence, piece_set: PieceSet, build: Build, rival: Build | None) -> ShownPixels:
+    """How far the pixels of a view themselves show ``build``."""
     tags, where, shown = claims(view, evidence, piece_set, build, rival)
-    told = float((shown & evidence.known)[where].mean()) if where.any() else 1.0
-    return min(told, _painted(view, build, tags, shown))
+    pieces = [_painted(view, tags == i, shown) for i in range(len(build.pieces))]
+    return ShownPixels(np.array([(shown & evidence.known)[where].sum(), where.sum()]), np.array(pieces).reshape(-1, 2))
+
+
+def proof_of(views: Sequence[ShownPixels]) -> float:
+    """How far the pixels of all views together show a build, 0 to 1.
+
+    The less of two shares: of those pixels in which it differs from its rival, how many are known and show what it says
+    there; and of the piece that shows least of its colour, how much does.
+    """
+    rows = np.vstack([sum(one.differing for one in views), sum(one.pieces for one in views)])
+    rows = rows[rows[:, 1] > 0]
+    return float((rows[:, 0] / rows[:, 1]).min(initial=1.0))
 
 
 class Claims(NamedTuple):
@@ -71,15 +87,11 @@ def _inner(mask: np.ndarray, sliver: bool = True) -> np.ndarray:
     return mask if sliver else np.zeros_like(mask)
 
 
-def _painted(view: ZoneView, build: Build, tags: np.ndarray, shown: np.ndarray) -> float:
-    """The share 0..1 of its pixels that the piece shows which shows least of its colour; ``tags`` and ``shown`` as in
-    ``Claims``."""
-    least = 1.0
-    for i in range(len(build.pieces)):
-        x, y, w, h = cv2.boundingRect((tags == i).astype(np.uint8))
-        box = slice(max(y - RIM_PX, 0), y + h + RIM_PX), slice(max(x - RIM_PX, 0), x + w + RIM_PX)
-        mask = (tags[box] == i) & view.valid[box]
-        inner = _inner(mask, sliver=False) if w else mask
-        if inner.any():
-            least = min(least, float(shown[box][inner].mean()))
-    return least
+def _painted(view: ZoneView, mine: np.ndarray, shown: np.ndarray) -> tuple[int, int]:
+    """How many of a piece's pixels (h, w) bool, without its rim, show its colour, and how many there are; ``shown`` as
+    in ``Claims``."""
+    x, y, w, h = cv2.boundingRect(mine.astype(np.uint8))
+    box = slice(max(y - RIM_PX, 0), y + h + RIM_PX), slice(max(x - RIM_PX, 0), x + w + RIM_PX)
+    mask = mine[box] & view.valid[box]
+    inner = _inner(mask, sliver=False) if w else mask
+    return int(shown[box][inner].sum()), int(inner.sum())

@@ -1,0 +1,149 @@
+"""One zone seen by several cameras: each view is searched by itself, and every hypothesis is scored by all views.
+
+All cameras are calibrated against the same mats, so a build in a mat's frame means the same in each view. A hypothesis
+is fitted to each view by itself (cameras agree on a place to a millimetre or so, and that costs nothing), and its
+scores are added: what no pixel of one view tells of, a piece behind another say, the other tells. What is against a
+hypothesis before any pixel is seen, and what speaks for one that satisfies the card, counts once.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from referee.vision.search import loose_pieces
+from referee.vision.search.canvas import (
+    FINEST,
+    QUICK,
+    Canvas,
+    Reading,
+    crookedness,
+    fit_readings,
+    prior_costs,
+)
+from referee.vision.search.readings import FAR_BEHIND, RIGHT_PRIOR, History, Searched, improve, with_loose
+from referee.vision.search.storeys import SECOND_BEST
+
+Hypothesis = tuple[Reading, ...]
+"""One build as each view has it, fitted there; the first's score is that of all views together."""
+
+
+def joint_readings(searched: Sequence[Searched], is_right: Callable[[Reading], bool]) -> list[Hypothesis]:
+    """Hypotheses of the evidence of all views, best first; of one view its readings."""
+    if len(searched) == 1:
+        return [(reading,) for reading in searched[0].readings]
+    wholes = [_with_apart(one.canvas, reading) for one in searched for reading in one.readings]
+    found = _scored(searched, _distinct(wholes, set()), is_right)
+    known = {_key(reading) for reading in wholes}
+    for _ in range(SECOND_BEST):
+        best = found[:SECOND_BEST]
+        more = [_improved(one, views[k]) for views in best for k, one in enumerate(searched)]
+        if not (fresh := _distinct(more, known)):
+            break
+        known |= {_key(reading) for reading in fresh}
+        found = sorted([*found, *_scored(searched, fresh, is_right)], key=lambda views: -views[0].score)
+    return found
+
+
+def _scored(
+    searched: Sequence[Searched], builds: Sequence[Reading], is_right: Callable[[Reading], bool]
+) -> list[Hypothesis]:
+    """The builds as hypotheses, best first; what is far behind where it stands is not fitted."""
+    columns = [_in_view(one, builds, [_rows(build) for build in builds]) for one in searched]
+    sums = np.sum([[reading.score for reading in column] for column in columns], axis=0)
+    ahead = [build for build, total in zip(builds, sums, strict=True) if total > sums.max() - 2 * FAR_BEHIND]
+    rows = zip(*(_fitted(one, ahead) for one in searched), strict=True)
+    return sorted((_added(searched, views, is_right) for views in rows), key=lambda views: -views[0].score)
+
+
+def _fitted(one: Searched, builds: Sequence[Reading]) -> list[Reading]:
+    """The builds fitted to one view, with the loose pieces that it shows; their pieces keep their order."""
+    before = [_rows(build) for build in builds]
+    some = [Reading(build.turn, rows, 0.0) for build, rows in zip(builds, before, strict=True) if len(rows)]
+    after = iter(fit_readings(one.canvas, some, FINEST))
+    return _in_view(one, builds, [_in_order(rows, next(after).pieces) if len(rows) else rows for rows in before])
+
+
+def _in_view(one: Searched, builds: Sequence[Reading], places: Sequence[np.ndarray]) -> list[Reading]:
+    """The builds with their pieces and those apart at these ``places`` (n, 5), scored in one view, with the loose ones
+    that it shows."""
+    wholes = [
+        Reading(build.turn, rows, one.canvas.draw(Reading(build.turn, rows, 0.0)) if len(rows) else 0.0)
+        for build, rows in zip(builds, places, strict=True)
+    ]
+    found = []
+    for build, whole in zip(builds, with_loose(one.canvas, wholes, one.loose.outside(one.canvas)), strict=True):
+        pieces, apart = whole.pieces[: build.count], whole.pieces[build.count :]
+        own = replace(build, pieces=pieces)
+        loose = np.vstack([_turned(apart, build.turn), whole.loose])
+        found.append(replace(own, score=whole.score - _before_any_pixel(one.canvas, own), loose=loose))
+    return found
+
+
+def _before_any_pixel(canvas: Canvas, build: Reading) -> float:
+    """Nats against a build with pieces apart before any pixel is seen."""
+    apart = loose_pieces.PRICES["apart"] * len(build.loose)
+    return apart + (
+        float(prior_costs(canvas.cat, [build.pieces])[0]) + crookedness(canvas, build) if build.count else 0
+    )
+
+
+def _rows(build: Reading) -> np.ndarray:
+    """The pieces (n, 5) of a build, and then those apart, in the frame that it is turned in."""
+    return np.vstack([build.pieces, _turned(build.loose, -build.turn)])
+
+
+def _turned(rows: np.ndarray, turn: float) -> np.ndarray:
+    """Pieces (n, 5) of a frame turned by so many radians in the frame that it is turned against."""
+    c, s = math.cos(turn), math.sin(turn)
+    out = rows.copy()
+    out[:, 1:3] = rows[:, 1:3] @ np.array([[c, s], [-s, c]])
+    out[:, 4] += turn
+    return out
+
+
+def _in_order(before: np.ndarray, after: np.ndarray) -> np.ndarray:
+    """The pieces ``after`` a fit (n, 5) in the order that they had before."""
+    left, out = list(range(len(after))), []
+    for row in before:
+        same = [k for k in left if after[k, 0] == row[0]]
+        nearest = min(same, key=lambda k: float(np.abs(after[k, 1:4] - row[1:4]).sum()))
+        left.remove(nearest)
+        out.append(after[nearest])
+    return np.array(out)
+
+
+def _added(searched: Sequence[Searched], views: Hypothesis, is_right: Callable[[Reading], bool]) -> Hypothesis:
+    """The views with the score of all together as the first's."""
+    first, *others = views
+    total = first.score + RIGHT_PRIOR * is_right(first)
+    for one, reading in zip(searched[1:], others, strict=True):
+        total += reading.score + _before_any_pixel(one.canvas, _with_apart(one.canvas, reading))
+    return replace(first, score=total), *others
+
+
+def _improved(one: Searched, reading: Reading) -> Reading:
+    """A hypothesis after the edits that help it in one view."""
+    if not reading.count:
+        return _with_apart(one.canvas, reading)
+    small = one.beam.canvas
+    begun = with_loose(small, fit_readings(small, [reading], QUICK), one.loose)[0]
+    return _with_apart(one.canvas, improve(one.beam, begun, one.loose, History()))
+
+
+def _with_apart(canvas: Canvas, reading: Reading) -> Reading:
+    """The reading without the loose pieces outside the field: of those in it, which count, every view is asked."""
+    inside = (np.abs(reading.loose[:, 1:3]) <= canvas.field_mm).all(1)
+    return replace(reading, score=0.0, loose=reading.loose[inside])
+
+
+def _distinct(builds: Sequence[Reading], known: set[tuple]) -> list[Reading]:
+    """Builds that differ from one another and from what is known."""
+    return list({_key(build): build for build in builds if _key(build) not in known}.values())
+
+
+def _key(build: Reading) -> tuple:
+    """Equal for builds of the same pieces in about the same places."""
+    rows = _rows(build).tolist()
+    return build.count, *sorted((int(s), round(x / 8), round(y / 8), round(z / 8)) for s, x, y, z, _ in rows)
