@@ -89,8 +89,17 @@ def _extensions(scratch):
     KERNELS.joinpath("avx2").mkdir(exist_ok=True)
     build["extra_compile_args"] = [*GCC_FLAGS, "-mavx2"]
     again = [m for m in modules if m.name.endswith(sources["AVX2_MODULES"])]
-    named = [m.name.replace("kernels", "kernels.avx2") for m in again]
-    return modules + [setuptools.Extension(name, m.sources, **build) for name, m in zip(named, again, strict=True)]
+    return modules + [
+        setuptools.Extension(m.name.replace("kernels", "kernels.avx2"), [_copied(m.sources[0], scratch)], **build)
+        for m in again
+    ]
+
+
+def _copied(source, scratch):
+    """A copy of a source, whose object file is another while both are compiled at a time."""
+    folder = Path(scratch, "avx2")
+    folder.mkdir(exist_ok=True)
+    return shutil.copy(source, folder)
 
 
 def _commit():
@@ -114,7 +123,7 @@ class _Backend(build_meta._BuildMetaBackend):
         _choose_compilers()
         with tempfile.TemporaryDirectory() as scratch:
             try:
-                named["build"] = {"build_base": scratch}
+                named |= {"build": {"build_base": scratch}, "build_ext": {"parallel": os.cpu_count()}}
                 setuptools.setup(ext_modules=_extensions(scratch), options=named)
             except (SystemExit, Exception) as error:
                 raise SystemExit(f"referee's compiled loops were not built ({error}): {ADVICE}") from error
