@@ -22,6 +22,7 @@ class DemoOptions(DashboardOptions):
     seating: str = option(type=click.Choice(sorted(SEATINGS)), default="across")
     manual: bool = option(is_flag=True, help="You run the match on the console; the players build.")
     fps: float | None = option(type=click.FloatRange(2, 60), help="Of the simulated camera; default 15, fast 8.")
+    second: bool = option("--second-camera", is_flag=True, help="Another simulated camera sees the table as well.")
     tables: int | None = option(
         type=click.IntRange(1, 64), help="A whole tournament on so many tables, without cameras."
     )

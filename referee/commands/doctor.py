@@ -7,7 +7,7 @@ import sys
 import tempfile
 import time
 import webbrowser
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
@@ -27,7 +27,7 @@ from referee.errors import DeviceLost
 from referee.journal.camera_record import camera_record
 from referee.journal.journal import Journal
 from referee.session.proving import last_figures
-from referee.session.rig_setup import kept_camera
+from referee.session.rig_setup import KeptCamera, kept_cameras
 
 State = Literal["ok", "hint", "missing"]
 SIGNS: dict[State, str] = {"ok": "ok     ", "hint": "hint   ", "missing": "MISSING"}
@@ -54,12 +54,12 @@ class Finding:
         return [head, f"         -> {self.mend}"] if self.mend else [head]
 
 
-def check_cameras(source: str, settings: Mapping[str, float]) -> list[Finding]:
-    """The camera that is meant, with its settings, and every other webcam that the system names."""
-    meant = find_webcam(source)
-    others = [check_camera(one.path)[0] for one in webcams() if one != meant and one.name]
+def check_cameras(cameras: Sequence[KeptCamera]) -> list[Finding]:
+    """The cameras that are meant, with their settings, and every other webcam that the system names."""
+    meant = [find_webcam(source) for source, _ in cameras]
+    others = [check_camera(one.path)[0] for one in webcams() if one not in meant and one.name]
     told = [replace(one, what="another camera", state="hint" if one.mend else "ok") for one in others]
-    return [*check_camera(source, settings), *told]
+    return [*(finding for camera in cameras for finding in check_camera(*camera)), *told]
 
 
 def check_camera(source: str, settings: Mapping[str, float] | None = None) -> list[Finding]:
@@ -194,13 +194,19 @@ def check_proof(data_dir: Path) -> Finding:
 
 
 @click.command()
-@click.option("--camera", "source", help="Webcam (name, path or index), URL or file to try; else the one used last.")
+@click.option(
+    "--camera",
+    "sources",
+    multiple=True,
+    help="Webcam (name, path or index), URL or file to try; else the one used last. Twice for two cameras.",
+)
 @click.option("--data-dir", type=PATH, default=Path("referee-data"), show_default=True)
-def doctor(source: str | None, data_dir: Path) -> None:
+def doctor(sources: tuple[str, ...], data_dir: Path) -> None:
     """What this machine lacks to referee, and the command that mends it. The status is 1 when something is missing."""
-    kept, settings = kept_camera(data_dir)
+    kept = kept_cameras(data_dir)
+    cameras = [(one, dict(kept).get(one, kept[0][1])) for one in sources] or kept
     looks: list[Callable[[], Finding | list[Finding]]] = [
-        lambda: check_cameras(source or kept, settings),
+        lambda: check_cameras(cameras),
         check_button_box,
         check_browser,
         lambda: check_disk(data_dir),

@@ -23,9 +23,10 @@ from referee.commands.named_files import DECK_HELP, named_deck
 from referee.commands.options import names_in, option, simulated_players, takes_options
 from referee.commands.serving import PATH, DashboardOptions, kept_awake, open_phone_or_camera
 from referee.devices.box_keyboard import KeysBox
+from referee.devices.camera import ThreadedCamera
 from referee.devices.phone import PhoneCamera
 from referee.devices.ports import Camera, Clock, SystemClock
-from referee.devices.webcams import webcams
+from referee.devices.webcams import find_webcam, webcams
 from referee.errors import DeviceLost
 from referee.events import Event
 from referee.match.duel import Duel, stop_time
@@ -36,7 +37,8 @@ from referee.review.signing import load_private, sign
 from referee.session import heap
 from referee.session.device_choice import FIRST_PICTURE_S, DeviceChoices, open_box
 from referee.session.duel_recording import Sign, kept_files
-from referee.session.rig_setup import kept_camera
+from referee.session.rig_setup import kept_cameras
+from referee.session.second_view import SecondView
 from referee.session.session import Equipment, Session
 from referee.simulator.rig import SimulatedTable, Staging
 from referee.tournament.state import MOST_ENTRANTS, RECORD
@@ -115,9 +117,11 @@ class TableOptions(DashboardOptions):
 
     match_id: str | None = None
     tournament: bool = False
-    source: str | None = option(
+    sources: tuple[str, ...] = option(
         "--camera",
-        help="Webcam by name, path or index, phone (its browser, without an app), URL or file; else the one used last.",
+        multiple=True,
+        help="Webcam by name, path or index, phone (its browser, without an app), URL or file; else the one used last. "
+        "Twice for two cameras on one table, the main one first.",
     )
     box_port: str = option(
         "--box",
@@ -127,7 +131,9 @@ class TableOptions(DashboardOptions):
     box_id: str | None = option("--id", help="Insist on the button box of this name.")
     deck: str = option(default="challenge80", help=DECK_HELP)
     pieces_file: Path | None = option("--pieces", type=PATH, help="pieces.json; default: the challenge set.")
-    camera_file: Path | None = option(type=PATH, help="camera.yaml of a calibrated lens.")
+    camera_file: tuple[Path, ...] = option(
+        type=PATH, multiple=True, help="camera.yaml of a calibrated lens; the second one is the second camera's."
+    )
     palette_file: Path | None = option("--palette", type=PATH, help="palette.json of the pieces' colours.")
     journal: str | None = option(help="Where the record goes: a file or a database URL.")
     table: str = option(default="", help="This table's name, where many tables share one journal.")
@@ -172,20 +178,17 @@ def at_table(
     ``running_session``, ``first`` the page that a browser opens."""
     pieces = load_piece_set(asked.pieces_file) if asked.pieces_file else builtin_piece_set()
     deck = named_deck(asked.deck, pieces)
-    lens = load_camera(asked.camera_file) if asked.camera_file else None
+    lenses = [*map(load_camera, asked.camera_file), None, None]
     palette = load_palette(asked.palette_file, pieces) if asked.palette_file else None
     rules, clock = load_rules(asked.rules_file) if asked.rules_file else AT_A_TABLE, SystemClock()
     signing = signing_with(asked.sign_with)
     with ExitStack() as stack, serving.interrupted() as over:
         data_dir = stack.enter_context(serving.locked_data_folder(asked.data_dir))
         stack.enter_context(kept_awake())
-        open_source = partial(open_phone_or_camera, data_dir, asked)
-        kept, settings = kept_camera(data_dir)
-        camera = stack.enter_context(closing(open_source(asked.source or kept, clock)))
-        if camera.source == kept:
-            camera.settings.wanted = settings
+        cameras = open_cameras(stack, asked, data_dir, clock)
         box = stack.enter_context(closing(open_box(asked.box_port, clock, asked.box_id)))
-        observer = Observer(pieces, lens, palette)
+        observer, *others = (Observer(pieces, lens, palette) for lens, _ in zip(lenses, cameras, strict=False))
+        second = next((SecondView(cameras[1], other, Gate(other)) for other in others), None)
         where = asked.journal or str(data_dir / "journal.db")
         record = stack.enter_context(serving.open_record(where, data_dir, asked.table))
         use = Equipment(
@@ -193,13 +196,14 @@ def at_table(
             practice=stack.enter_context(serving.open_record(data_dir / PRACTICE, data_dir, "")),
             recorder=stack.enter_context(closing(recorder_of(data_dir, clock, asked))),
             data_dir=data_dir,
-            keep=kept_files(deck, pieces, observer),
+            keep=kept_files(deck, pieces, observer, *others),
             draw=with_reading_drawn,
             deck=deck,
             piece_set=pieces,
             observer=observer,
             gate=Gate(observer),
-            camera=camera,
+            camera=cameras[0],
+            second=second,
             box=box,
             clock=clock,
             rules=rules,
@@ -214,6 +218,7 @@ def at_table(
             click.echo(f"taken up: match {asked.match_id}, phase {session.state.phase}")
         stack.enter_context(serving.events_sent(session, asked))
         session.start()
+        open_source = partial(open_phone_or_camera, data_dir, asked)
         choices = stack.enter_context(closing(DeviceChoices(session, asked.box_port, clock, open_source)))
         address = stack.enter_context(serving.dashboard(session, asked, choices, first))
         if asked.table:
@@ -221,9 +226,27 @@ def at_table(
 
             stack.enter_context(linked_to_hall(session, where, asked.table, asked.tournament)).address = address
         begin(session)
-        if isinstance(camera, PhoneCamera) or _gives_a_picture(camera, asked.headless):
+        if all([isinstance(camera, PhoneCamera) or _gives_a_picture(camera, asked.headless) for camera in cameras]):
             session.setup.keep_camera()
         over.wait()
+
+
+def open_cameras(stack: ExitStack, asked: TableOptions, data_dir: Path, clock: Clock) -> list[ThreadedCamera]:
+    """The cameras that were asked for, else those used last, each set as it was; they are closed with the stack.
+
+    Raises UsageError for more than two, and for the same one twice; DeviceLost.
+    """
+    kept = dict(kept_cameras(data_dir))
+    sources = list(asked.sources or kept)
+    if len(sources) > 2:
+        raise click.UsageError("--camera: a table has two cameras at most")
+    found = [(one.path if (one := find_webcam(source)) else source) for source in sources]
+    if len(set(found)) < len(found):
+        raise click.UsageError(f"--camera: {sources[0]} and {sources[1]} are the same camera")
+    cameras = [stack.enter_context(closing(open_phone_or_camera(data_dir, asked, s, clock))) for s in sources]
+    for camera in cameras:
+        camera.settings.wanted = kept.get(camera.source, camera.settings.wanted)
+    return cameras
 
 
 def _gives_a_picture(camera: Camera, headless: bool) -> bool:
@@ -266,15 +289,18 @@ def demo(asked: DemoOptions) -> None:
         click.echo("SIMULATED: table, players, camera and button box are not real")
         data_dir = stack.enter_context(serving.locked_data_folder(asked.data_dir))
         usual_fps = SIMULATED_FAST_FPS if asked.fast else SIMULATED_FPS
-        staging = Staging(asked.seed or 0, asked.seating, asked.fast, asked.fps or usual_fps)
+        staging = Staging(asked.seed or 0, asked.seating, asked.fast, asked.fps or usual_fps, asked.second)
         table, use = simulated_table(stack, data_dir, staging)
         recorder = stack.enter_context(closing(recorder_of(data_dir, use.clock, asked, simulated=True)))
-        use = replace(use, recorder=recorder, keep=kept_files(use.deck, use.piece_set, use.observer), rules=rules)
+        beside = use.second.observer if use.second else None
+        use = replace(
+            use, recorder=recorder, keep=kept_files(use.deck, use.piece_set, use.observer, beside), rules=rules
+        )
         session = stack.enter_context(serving.running_session(use, names))
         lines = ScoreLines(click.echo, table.truth(use.deck))
         session.listen(lines)
         stack.enter_context(serving.dashboard(session, asked))
-        table.set_up(use.observer)
+        table.set_up(use.observer, beside)
         stack.enter_context(serving.events_sent(session, asked))
         session.start()
         if session.state.phase == "new":
@@ -295,7 +321,7 @@ def simulated_table(stack: ExitStack, data_dir: Path, staging: Staging) -> tuple
     heap.limit_heap()
     clock, pieces = SystemClock(), builtin_piece_set()
     table = stack.enter_context(SimulatedTable(pieces, clock, staging))
-    observer = Observer(pieces, table.lens)
+    observer, beside = Observer(pieces, table.lens), Observer(pieces, table.side_lens)
     return table, Equipment(
         journal=stack.enter_context(serving.open_record(data_dir / "journal.db", data_dir, "")),
         data_dir=data_dir,
@@ -305,6 +331,7 @@ def simulated_table(stack: ExitStack, data_dir: Path, staging: Staging) -> tuple
         observer=observer,
         gate=Gate(observer),
         camera=table.camera,
+        second=SecondView(table.second, beside, Gate(beside)) if table.second else None,
         box=table.box,
         clock=clock,
         simulated=True,

@@ -16,7 +16,7 @@ import os
 import zipfile
 import zlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -43,6 +43,14 @@ PLACED = "mats.json"
 """Zone -> corners (4, 2), shares of the picture, of a sheet that was placed by hand, for its markers were not read."""
 
 JOURNAL, SIGNATURE = "journal.jsonl", "signature.json"
+
+
+def of_camera(name: str, number: int) -> str:
+    """What that file is called for the first or the second camera: ``empty.png``, ``empty_2.png``."""
+    path = Path(name)
+    return name if number == 1 else f"{path.stem}_{number}{path.suffix}"
+
+
 DELETED_PREFIX = ".gone-"
 """How the name of a folder begins that has been taken out of its archive and is still to be deleted."""
 
@@ -83,9 +91,10 @@ class _Verdict(BaseModel):
 
 
 class _Judged(BaseModel):
-    """One look at the build: the files of its frames."""
+    """One look at the build: the files of its frames, and of those of a second camera."""
 
     files: list[str] | None = None
+    second: "_Judged | None" = None
 
 
 class _Meta(BaseModel):
@@ -115,6 +124,8 @@ class Attempt:
 
     folder: Path
     meta: Mapping
+    number: int = 1
+    """Of the camera whose lens, colours, empty table and judged frames are asked for."""
 
     @property
     def name(self) -> str:
@@ -171,25 +182,39 @@ class Attempt:
         """The pieces that were used."""
         return load_piece_set(self.folder / PIECES)
 
+    def _kept(self, name: str) -> Path | None:
+        path = self.folder / of_camera(name, self.number)
+        return path if path.exists() else None
+
     @cached_property
     def camera(self) -> CameraModel | None:
         """The lens, if it was known."""
-        return load_camera(self.folder / CAMERA) if (self.folder / CAMERA).exists() else None
+        return load_camera(path) if (path := self._kept(CAMERA)) else None
 
     @cached_property
     def palette(self) -> Palette | None:
         """The colours learnt on the rig, if any were."""
-        return load_palette(self.folder / PALETTE) if (self.folder / PALETTE).exists() else None
+        return load_palette(path) if (path := self._kept(PALETTE)) else None
 
     @cached_property
     def empty(self) -> np.ndarray | None:
         """The rig with nothing on the mats, (h, w, 3) uint8 BGR, if it was kept."""
-        return read_image(self.folder / EMPTY) if (self.folder / EMPTY).exists() else None
+        return read_image(path) if (path := self._kept(EMPTY)) else None
 
     @cached_property
     def placed(self) -> dict[str, np.ndarray]:
         """The mats that were placed by hand; mostly none. Raises BadAttempt."""
-        return read_placed(self.folder / PLACED)
+        return read_placed(self.folder / of_camera(PLACED, self.number))
+
+    def seen_by(self, number: int) -> "Attempt":
+        """The same attempt as the first camera or the second saw it."""
+        return self if number == self.number else replace(self, number=number)
+
+    @property
+    def judged_views(self) -> list["Attempt"]:
+        """The attempt as each camera saw it whose frames were judged, the first camera's before the second's."""
+        views = [self.seen_by(number) for number in (1, 2)]
+        return [view for view in views if view.judged_names()]
 
     @cached_property
     def seconds(self) -> list[float]:
@@ -208,8 +233,11 @@ class Attempt:
 
     def judged_names(self) -> list[str]:
         """The files of those frames: the last that were judged, mostly ``stop.png`` and what followed it."""
-        looks = [row["files"] for row in self.meta.get("judged") or () if row.get("files")]
-        return list(looks[-1]) if looks else [STOP]
+        rows = [row for row in self.meta.get("judged") or () if row.get("files") or row.get("second")]
+        second = (rows[-1].get("second") or {}).get("files") or [] if rows else []
+        if self.number == 2:
+            return list(second)
+        return list(rows[-1]["files"] or []) if rows else [STOP]
 
     def reviews(self) -> list[dict]:
         """What people said of it, oldest first."""

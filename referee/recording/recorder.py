@@ -148,7 +148,7 @@ class Recorder:
         self._wake = threading.Condition()
         self._ring: deque[Frame] = deque()
         self._backlog = Backlog(pending_bytes)
-        self._kept = self._unwritten = 0
+        self._kept = self._kept_beside = self._unwritten = 0
         self._folder: Path | None = None
         self._take: AttemptWriter | None = None
         self._busy = self._closed = False
@@ -188,7 +188,7 @@ class Recorder:
         files = {n: c() if callable(c) else c for n, c in (meta.get("files") or {}).items()}
         said = dict(meta) | {"files": files, "recorded_at": self.clock.utc().isoformat(timespec="seconds")}
         with self._wake:
-            self._folder, self._kept = folder, 0
+            self._folder, self._kept, self._kept_beside = folder, 0, 0
             self._append(partial(self._open, folder, said, go_at_s))
             for frame in self._ring:
                 self._backlog.put_frame(frame)
@@ -204,17 +204,20 @@ class Recorder:
                 self._backlog.stop(at_s)
         self._do(lambda take: take.mark(name, at_s, data))
 
-    def judged(self, frame: Frame | Sequence[Frame], verdicts: Rows, extra: Mapping | None = None) -> None:
-        """Keep the judged frame or frames without loss and the verdicts beside them.
+    def judged(self, frame: Frame | Sequence[Frame], verdicts: Rows, beside: Sequence[Frame] = ()) -> None:
+        """Keep the judged frame or frames without loss, those of a second camera ``beside`` them, and the verdicts.
 
         The frames are on the disk when this returns: a verdict counts by them. Raises OSError when they cannot be.
         """
         frames = [frame] if isinstance(frame, Frame) else list(frame)
         with self._wake:
             first, self._kept = self._kept, self._kept + len(frames)
+            first_beside, self._kept_beside = self._kept_beside, self._kept_beside + len(beside)
         files = [f"stop_{n}.png" if n else "stop.png" for n in range(first, first + len(frames))]
-        self._keep(files, frames)
-        self._do(lambda take: take.judged(files, frames, verdicts, dict(extra or {})))
+        files_beside = [f"second_{n}.png" for n in range(first_beside, first_beside + len(beside))]
+        self._keep([*files, *files_beside], [*frames, *beside])
+        looks = [(files, frames), *([(files_beside, beside)] if beside else [])]
+        self._do(lambda take: take.judged(looks, verdicts))
 
     def at_press(self, zone: str, frames: Sequence[Frame], said: Mapping[str, Any]) -> None:
         """Keep the frames at a zone's press without loss; ``said``: the contract's ``row`` on them, what came

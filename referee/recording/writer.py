@@ -90,16 +90,18 @@ class AttemptWriter:
         self._marks.append({"name": name, "at_s": at_s, **data})
         self.save()
 
-    def judged(self, files: Sequence[str], frames: Sequence[Frame], verdicts: Mapping, extra: Mapping) -> None:
-        """Write down which files hold the judged frames, and what was ruled. May raise OSError."""
-        self._judged.append(
+    def judged(self, looks: Sequence[tuple[Sequence[str], Sequence[Frame]]], verdicts: Mapping, extra: Mapping) -> None:
+        """Write down which files hold the judged frames, of the first camera and maybe a second, and what was ruled.
+        May raise OSError."""
+        rows = [
             {
                 "files": list(files),
                 "seconds": [self._video(f.at_s) for f in frames],
                 "pixels": [pixel_hash(f.image) for f in frames],
-                "zones": sorted(verdicts),
             }
-        )
+            for files, frames in looks
+        ]
+        self._judged.append(rows[0] | {"zones": sorted(verdicts)} | ({"second": rows[1]} if rows[1:] else {}))
         self.meta["verdicts"] = {**self.meta.get("verdicts", {}), **verdicts}
         self.meta |= extra
         self.save()

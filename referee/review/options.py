@@ -10,7 +10,7 @@ from pathlib import Path
 from referee.errors import BadAttempt
 from referee.recording import Attempt, load_attempt
 from referee.recording.address import AttemptSource
-from referee.recording.folder import CAMERA, DECK, EMPTY, META, PALETTE, PIECES, PLACED, STOP
+from referee.recording.folder import CAMERA, DECK, EMPTY, META, PALETTE, PIECES, PLACED, STOP, of_camera
 from referee.recording.writer import versions
 
 EYE = "referee.review.rejudge:judge_frames"
@@ -80,7 +80,9 @@ def is_unjudged(attempt: Attempt) -> bool:
 
 def files_used(attempt: Attempt, options: RejudgeOptions) -> list[str]:
     """Names of the attempt's files that a row is made of."""
-    seen = [*attempt.judged_names(), CAMERA, PALETTE, EMPTY, PLACED] if options.look else []
+    learnt = (CAMERA, PALETTE, EMPTY, PLACED)
+    views = [(view, [of_camera(name, view.number) for name in learnt]) for view in attempt.judged_views]
+    seen = [name for view, names in views for name in (*view.judged_names(), *names)] if options.look else []
     film = [attempt.film.name] if options.watch or (options.look and is_unjudged(attempt)) else []
     return [DECK, PIECES, *seen, *film]
 

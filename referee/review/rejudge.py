@@ -33,6 +33,7 @@ from referee.review.options import RejudgeOptions, files_used, is_unjudged
 from referee.review.stop_ruling import Row, judge_both_views, player_name, recorded_rules
 from referee.review.stop_watch import watch_stop
 from referee.review.timeline import CACHE
+from referee.vision.observer import judge_views
 
 FILES_NOT_JUDGED = (REVIEW, JOURNAL, CACHE)
 """What nobody judges by."""
@@ -95,8 +96,12 @@ def _judged(attempt: Attempt, options: RejudgeOptions) -> dict:
         "changed": changed,
         "cut_short": attempt.cut_short,
         "findings": seen,
-        "pixels": [pixel_hash(f) for f in attempt.judged_frames()] if options.look and not is_unjudged(attempt) else [],
+        "pixels": _pixels(attempt) if options.look and not is_unjudged(attempt) else [],
     }
+
+
+def _pixels(attempt: Attempt) -> list[str]:
+    return [pixel_hash(frame) for view in attempt.judged_views for frame in view.judged_frames()]
 
 
 def settled_rows(attempt: Attempt) -> dict[str, dict]:
@@ -148,7 +153,7 @@ def press_row(attempt: Attempt, zone: str, card: Card, options: RejudgeOptions, 
     unseen = zone_verdict(recorded).codes == PRESS_UNSEEN.codes
     if unseen or not options.look or options.eye != RejudgeOptions.eye or not at_press["files"]:
         return recorded
-    observer = observer_of(attempt, options.palette)
+    observer = observer_of(attempt.seen_by(at_press.get("camera", 1)), options.palette)
     tolerances = recorded_rules(attempt, options.rules).tolerances
     frames = [read_image(attempt.folder / Path(name).name) for name in at_press["files"]]  # without loss
     seen = observer.judge(frames, card, [zone], tolerances).to_json("press", card.id)["zones"]
@@ -183,9 +188,9 @@ def judge_attempt(attempt: Attempt, card: Card, options: RejudgeOptions) -> Mapp
 
 def judge_frames(attempt: Attempt, card: Card, palette: str | None = None) -> Mapping[str, dict]:
     """Today's vision on the attempt's judged frames: zone -> the contract's row."""
-    observer = observer_of(attempt, palette)
+    views = [(observer_of(view, palette), view.judged_frames()) for view in attempt.judged_views]
     zones = sorted(attempt.verdicts) or attempt.meta.get("zones")  # where none was judged those that are named
-    seen = observer.judge(attempt.judged_frames(), card, zones, recorded_rules(attempt, None).tolerances)
+    seen = judge_views(views, card, zones, recorded_rules(attempt, None).tolerances)
     rows: Mapping[str, dict] = seen.to_json("stop.png", card.id)["zones"]
     return rows
 

@@ -93,6 +93,7 @@ def _picture(row: Mapping, out: Path, stem: str) -> str | None:
 def side_by_side(attempt: Attempt, zones: Mapping[str, Mapping]) -> np.ndarray:
     """The judged frame twice, (h, w, 3) uint8: with the build as it was understood then and as it is now,
     outlined in the ruling's colour. The words stand beside it: letters in a picture have one language for ever."""
+    attempt = attempt.judged_views[0]
     image = attempt.judged_frames()[0]
     mats = observer_of(attempt).look(image)
     halves = []

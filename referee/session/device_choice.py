@@ -72,6 +72,8 @@ class DeviceChoices:
             source = self._recorded(source)
         if source == self.camera:
             return
+        if source in self._in_use():
+            raise DeviceLost(sentence("camera_twice", name=source))
         self._look_away()  # no webcam can be opened twice
         with self._lock, ExitStack() as unless_used:
             fresh = unless_used.enter_context(closing(self._open(source, self._clock)))
@@ -86,9 +88,10 @@ class DeviceChoices:
 
         Raises DeviceLost.
         """
-        camera = self._session.camera
+        in_use = self._in_use()
         with self._lock:
-            if source != self.camera:
+            camera = in_use.get(source) or self._session.camera
+            if source not in in_use:
                 if source not in [one.path for one in webcams()]:
                     raise DeviceLost(sentence("no_camera", name=source, known=list(self.cameras())))
                 camera = self._looked_at.get(source) or self._open(source, self._clock)
@@ -100,6 +103,9 @@ class DeviceChoices:
         if frame is None:
             raise DeviceLost(sentence("no_picture", name=source))
         return frame.image
+
+    def _in_use(self) -> dict[str, Camera]:
+        return {camera.source: camera for camera in self._session.cameras}
 
     def _look_away(self) -> None:
         with self._lock:

@@ -17,7 +17,7 @@ from referee.match.commands import SealRecording
 from referee.match.duel import PHASES_IN_PLAY, StopPress, press_from_json
 from referee.match.state import MatchState
 from referee.recording import Recorder
-from referee.recording.folder import JOURNAL, LATE_EVENTS, META, PLACED, review_row, sha256
+from referee.recording.folder import JOURNAL, LATE_EVENTS, META, PLACED, of_camera, review_row, sha256
 from referee.recording.writer import write_file
 from referee.session.ports import Keep, RunningSession
 from referee.vision.observer import Observer
@@ -33,16 +33,20 @@ Sign = Callable[[Path], None]
 """Puts an operator's signature beside a closed and sealed record. May raise OSError."""
 
 
-def kept_files(deck: Deck, pieces: PieceSet, observer: Observer) -> Keep:
-    """What an attempt keeps beside its video; the lens, the colours and the empty table as of its go."""
-    return {
-        "deck.json": deck.to_json(),
-        "pieces.json": pieces.to_json(),
-        "camera.yaml": lambda: observer.camera and camera_text(observer.camera),
-        "palette.json": lambda: observer.palette,
-        "empty.png": lambda: observer.empty,
-        PLACED: lambda: {zone: corners.tolist() for zone, corners in observer.placed.items()} or None,
-    }
+def kept_files(deck: Deck, pieces: PieceSet, observer: Observer, second: Observer | None = None) -> Keep:
+    """What an attempt keeps beside its video; the lens, the colours and the empty table as of its go, and those of a
+    second camera by names of their own."""
+    views = {name: made for number, of in ((1, observer), (2, second)) if of for name, made in _learnt(of, number)}
+    return {"deck.json": deck.to_json(), "pieces.json": pieces.to_json(), **views}
+
+
+def _learnt(observer: Observer, number: int) -> list[tuple[str, Callable[[], object]]]:
+    return [
+        (of_camera("camera.yaml", number), lambda: observer.camera and camera_text(observer.camera)),
+        (of_camera("palette.json", number), lambda: observer.palette),
+        (of_camera("empty.png", number), lambda: observer.empty),
+        (of_camera(PLACED, number), lambda: {z: corners.tolist() for z, corners in observer.placed.items()} or None),
+    ]
 
 
 class DuelRecording:

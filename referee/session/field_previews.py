@@ -18,7 +18,7 @@ from cards.build import TALLEST_MM
 from referee.errors import RefereeError
 from referee.session.ports import RunningSession
 from referee.vision.image.color_lut import label_frame
-from referee.vision.observer import Judgement, ZoneSight
+from referee.vision.observer import Judgement, Observer, ZoneSight
 from referee.vision.overlay import FieldDrawing, Outline, outlines
 
 MATS_EVERY_S = 5.0
@@ -50,7 +50,7 @@ class FieldPreviews:
 
     def __init__(self, session: RunningSession) -> None:
         self._session = session
-        self._mats: tuple[float, Mats | None] = (-1e9, None)
+        self._mats: tuple[float, Observer | None, Mats | None] = (-1e9, None, None)
         self._read: dict[str, Read] = {}
         self._read_of = -1
 
@@ -102,12 +102,13 @@ class FieldPreviews:
         return self._read.get(zone)
 
     def _mats_in(self, image: np.ndarray) -> Mats | None:
-        at, mats = self._mats
-        if time.monotonic() - at > MATS_EVERY_S:
+        at, of, mats = self._mats
+        observer = self._session.observer
+        if of is not observer or time.monotonic() - at > MATS_EVERY_S:
             mats = None
             with suppress(RefereeError):
-                mats = self._session.observer.look(image)
-            self._mats = (time.monotonic(), mats)
+                mats = observer.look(image)
+            self._mats = (time.monotonic(), observer, mats)
         return mats
 
 

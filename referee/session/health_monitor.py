@@ -73,12 +73,11 @@ class HealthMonitor(Background):
         """Alarm code -> what is wrong, None for what is well."""
         camera, box, recording = self._session.camera, self._session.box, self._session.recording
         figures = camera.status()
-        lost = figures.get("lost")
         watched = figures.get("frames") and self._session.state.phase in PHASES_IN_PLAY
         unseen = [zone for zone in OTHER_ZONE if watched and zone not in self._session.gates()]
         free = shutil.disk_usage(self._session.data_dir).free
         return {
-            "camera_lost": sentence("camera_lost", name=camera.name, fault=lost) if lost else None,
+            **self._lost_cameras(),
             "box_unplugged": None if box.connected else sentence("box_silent", name=box.name),
             "mats_unseen": sentence("mats_unseen", zones=unseen) if unseen else None,
             "blind": None if self._session.judging.alive else sentence("blind"),
@@ -91,6 +90,14 @@ class HealthMonitor(Background):
             **dict.fromkeys(CONTROLS),
             **camera.settings.faults(),
         }
+
+    def _lost_cameras(self) -> dict[str, str | None]:
+        """Which camera gives no pictures; with two of them, that the other is looked at alone."""
+        faults = [(camera.name, camera.status().get("lost")) for camera in self._session.cameras]
+        told = [sentence("camera_lost", name=name, fault=fault) for name, fault in faults if fault]
+        there = [name for name, fault in faults if not fault]
+        alone = sentence("one_camera", lost=told[0], name=there[0]) if told and there else None
+        return {"camera_lost": told[0] if told and not there else None, "one_camera": alone}
 
     def _clock_set(self) -> str | None:
         """Whether the time of day has jumped of late; durations are by another clock and stay right."""

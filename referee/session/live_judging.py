@@ -1,6 +1,7 @@
 """Seeing during play, on one thread: the gate looks at every frame it can, rig and card are looked at now and then;
 after a Stop builds are judged (``referee.session.stop_judging``)."""
 
+from collections import defaultdict
 from collections.abc import Mapping
 
 from calibration.errors import BadCamera
@@ -49,7 +50,7 @@ class LiveJudging(Background):
         self._card_reader = CardReader()
         self._fields = FieldCheck()
         self._fouls, self._watched = FoulWatch(), -1
-        self._rig_monitor = RigMonitor()
+        self._rig_monitors: defaultdict[str, RigMonitor] = defaultdict(RigMonitor)
         self._stop = StopJudging(session, self._history)
 
     def gates(self) -> dict[str, dict]:
@@ -68,12 +69,15 @@ class LiveJudging(Background):
     def _run(self) -> None:
         camera, after = self._session.camera, -1
         while not self._closing.is_set():
+            self._change_views(lost=False)
             if camera is not self._session.camera:
                 camera, after = self._session.camera, -1
             try:
                 frame = camera.latest(after, 0.3)
                 self._check_times(camera)
             except DeviceLost:
+                if self._change_views(lost=True):
+                    continue
                 self._fields.rest()  # what nobody sees holds up no go
                 self._stop.look_away(self._session.state)
                 self._closing.wait(0.3)
@@ -81,6 +85,19 @@ class LiveJudging(Background):
             if frame is not None:
                 after = frame.number
                 self._try_to_see(frame)
+
+    def _change_views(self, lost: bool) -> bool:
+        """Whether another camera is the main one now: what was seen before counts as unseen."""
+        changed = self._session.change_views(lost)
+        if changed:
+            self._forget_pictures()
+            self._watched, self._size = -1, ()
+        return changed
+
+    def _forget_pictures(self) -> None:
+        """Pictures from here on cannot be compared with those before."""
+        self._history.forget()
+        self._stop.rest()
 
     def _check_times(self, camera: Camera) -> None:
         """Raises DeviceLost where too little is known of when pictures are taken: none shows the moment of a Stop."""
@@ -134,8 +151,7 @@ class LiveJudging(Background):
         now, before = frame.image.shape[1::-1], self._size
         self._size = now
         if before not in ((), now):
-            self._history.forget()
-            self._stop.rest()
+            self._forget_pictures()
         if state.phase not in PHASES_IN_PLAY:
             self._session.alarm("picture_size", None)
         elif before not in ((), now):
@@ -158,6 +174,8 @@ class LiveJudging(Background):
         if frame.at_s - self._emptied_s > EMPTY_EVERY_S:
             self._emptied_s = frame.at_s
             self._session.observer.renew_empty(frame.image)
+            if self._session.second:
+                self._session.second.renew_empty()
 
     def fields(self) -> Mapping[str, str]:
         """Zone -> what is wrong with its field before a go."""
@@ -169,13 +187,14 @@ class LiveJudging(Background):
             return
         self._rig_looked_s = frame.at_s
         played = state.phase in ("building", "ready")
-        for code, text in self._rig_monitor.look(frame.image).items():
+        monitor = self._rig_monitors[self._session.camera.source]
+        for code, text in monitor.look(frame.image).items():
             if not played or code in RigMonitor.WHILE_PLAYED:
                 self._session.alarm(code, text)
 
     def set_up_anew(self) -> None:
         """The rig is as it should be from now on."""
-        self._rig_monitor.restart()
+        self._rig_monitors.clear()
 
     def _publish(self, frame: Frame, look: GateState) -> None:
         digits = {"moving": 3, "settled_s": 1, "fill": 3}

@@ -15,6 +15,7 @@ from referee.events import Event
 from referee.journal.spool import Record as Record
 from referee.match.commands import MatchCommand
 from referee.match.state import MatchState
+from referee.session.second_view import SecondView
 from referee.vision.live.gate import Gate
 from referee.vision.observer import Judgement, Observer
 
@@ -87,6 +88,17 @@ class RunningSession(MatchClock, CommandRunner, AlarmBoard, PageSession, Protoco
     gate: Gate
     camera: Camera
     draw: Draw
+    second: SecondView | None
+
+    @property
+    def cameras(self) -> list[Camera]:
+        """The main camera, and the second where there is one."""
+
+    def change_views(self, lost: bool) -> bool:
+        """Have the cameras change places where the main one is ``lost``, or the first is back."""
+
+    def put_back_views(self) -> None:
+        """The first camera is the main one, as the table was set up."""
 
     @property
     def box(self) -> ButtonBox:

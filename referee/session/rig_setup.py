@@ -22,6 +22,7 @@ from calibration.quality import off_flat_mm
 from cards.sentences import sentence
 from referee.core import refuse_if
 from referee.devices.camera_settings import CONTROLS
+from referee.devices.ports import Camera
 from referee.errors import BadAttempt, IllegalCommand
 from referee.match.commands import ChangeLens, OpenSetup, SignSetup
 from referee.match.decide import decide
@@ -31,8 +32,11 @@ from referee.recording.folder import PLACED, read_placed, write_json
 from referee.recording.writer import write_file
 from referee.session.ports import RunningSession
 from referee.vision.image.aids import believed_mats
+from referee.vision.observer import Observer
 
-RIG, CAMERA = "rig", "camera.json"
+RIG, SECOND_RIG, CAMERA = "rig", "rig_2", "camera.json"
+"""Folders of the data folder with what is known of the first camera and of the second, and which that is."""
+
 LENS, PALETTE, EMPTY, COLORS = "camera.yaml", "palette.json", "empty.png", "colours.png"
 LEAST_SHEET = 0.01
 """Share of the picture that a sheet takes; by hand: at the usual distances it is 0.04 and more."""
@@ -46,15 +50,24 @@ OPEN_PHASES = ("new", "finished")
 """Phases in which no match is under way that could record anything."""
 
 
-def kept_camera(data_dir: Path) -> tuple[str, dict[str, float]]:
-    """What opens the camera that was used last with this data folder, else the first webcam, and what it was set to."""
+KeptCamera = tuple[str, dict[str, float]]
+"""What opens a camera, and what it was set to."""
+
+
+def kept_cameras(data_dir: Path) -> list[KeptCamera]:
+    """The camera that was used last with this data folder, else the first webcam; and the second, if there was one."""
+    kept = [_kept_camera(data_dir / rig) for rig in (RIG, SECOND_RIG)]
+    return [kept[0] or ("0", {}), *(one for one in kept[1:] if one)]
+
+
+def _kept_camera(rig: Path) -> KeptCamera | None:
     try:
-        kept = json.loads((data_dir / RIG / CAMERA).read_text(encoding="utf-8"))
+        kept = json.loads((rig / CAMERA).read_text(encoding="utf-8"))
         return str(kept["camera"]), {
             name: float(kept["settings"][name]) for name in CONTROLS if name in kept["settings"]
         }
     except (OSError, ValueError, TypeError, LookupError):
-        return "0", {}
+        return None
 
 
 class RigSetup:
@@ -76,6 +89,7 @@ class RigSetup:
         if self.signed:
             raise IllegalCommand(FROZEN_REFUSAL)
         refuse_if(self._session.state.phase in PHASES_IN_PLAY, "in_play", phase=self._session.state.phase)
+        self._session.put_back_views()
 
     def sign(self, names: Sequence[str], record: Mapping[str, Any], who: str = "") -> None:
         """Both accept the set-up as it is. Raises IllegalCommand for names that are no two different ones."""
@@ -141,31 +155,36 @@ class RigSetup:
         self.keep()
 
     def keep(self) -> None:
-        """What the observer has learnt of this rig, on the disk: a program that is started again knows it."""
-        observer, folder = self._session.observer, self._folder
-        folder.mkdir(exist_ok=True)
-        if observer.camera is not None and not observer.camera.estimated:
-            write_file(folder / LENS, camera_text(observer.camera, self._session.camera.name))
-        write_file(folder / PALETTE, observer.palette)
-        write_file(folder / EMPTY, observer.empty)
-        write_file(folder / COLORS, observer.colors)
-        write_json(folder / PLACED, {zone: corners.tolist() for zone, corners in observer.placed.items()})
+        """What was learnt of this rig, on the disk: a program that is started again knows it."""
+        for folder, camera, observer in self._views():
+            folder.mkdir(exist_ok=True)
+            if observer.camera is not None and not observer.camera.estimated:
+                write_file(folder / LENS, camera_text(observer.camera, camera.name))
+            write_file(folder / PALETTE, observer.palette)
+            write_file(folder / EMPTY, observer.empty)
+            write_file(folder / COLORS, observer.colors)
+            write_json(folder / PLACED, {zone: corners.tolist() for zone, corners in observer.placed.items()})
         self.keep_camera()
 
     def keep_camera(self) -> None:
-        """Which camera is used and what it is set to, for the next start."""
-        camera = self._session.camera
-        self._folder.mkdir(exist_ok=True)
-        write_json(self._folder / CAMERA, {"camera": camera.source, "settings": camera.settings.wanted})
+        """Which cameras are used and what they are set to, for the next start."""
+        if self._session.second is None:
+            (self._folder.with_name(SECOND_RIG) / CAMERA).unlink(missing_ok=True)
+        for folder, camera, _ in self._views():
+            folder.mkdir(exist_ok=True)
+            write_json(folder / CAMERA, {"camera": camera.source, "settings": camera.settings.wanted})
 
     def restore(self, anyway: bool = False) -> None:
         """Before a match that goes on, or ``anyway``: take what was kept, where nothing newer has been given.
 
         A file that was cut short when the program was killed is as good as none.
         """
-        observer, folder = self._session.observer, self._folder
         if self._between_matches and not anyway:
             return
+        for folder, _, observer in self._views():
+            self._restore(folder, observer)
+
+    def _restore(self, folder: Path, observer: Observer) -> None:
         if (folder / LENS).exists() and observer.camera is None:
             with suppress(BadCamera):
                 observer.camera = load_camera(folder / LENS)
@@ -181,6 +200,15 @@ class RigSetup:
             observer.learn_empty(empty)
         if observer.colors is None:
             observer.colors = colors
+
+    def _views(self) -> list[tuple[Path, Camera, Observer]]:
+        """Of each camera, the first one first: the folder for what was learnt, and who has learnt it."""
+        session, second = self._session, self._session.second
+        views = [(session.camera, session.observer)]
+        views += [(second.camera, second.observer)] if second else []
+        folders = [self._folder, self._folder.with_name(SECOND_RIG)]
+        first_first = reversed(views) if second and second.is_first else views
+        return [(folder, *view) for folder, view in zip(folders, first_first, strict=False)]
 
     @property
     def _folder(self) -> Path:

@@ -33,6 +33,7 @@ from referee.session.practising import FREE_PHASES, PracticeRunner
 from referee.session.previews import Previews
 from referee.session.proving import TableProof
 from referee.session.rig_setup import RigSetup
+from referee.session.second_view import SecondView
 from referee.vision.live.gate import Gate
 from referee.vision.observer import Observer
 
@@ -41,8 +42,8 @@ from referee.vision.observer import Observer
 class Equipment:
     """What a session works with. ``observer`` judges frames, ``gate`` watches them live (``referee.vision``);
     ``keep`` is what each recording keeps beside its video; ``table`` names this table's matches in a store that
-    many tables share; ``practice`` is the record of what is practised, None for a table without. The devices are the
-    caller's to close, and so are the records."""
+    many tables share; ``practice`` is the record of what is practised, None for a table without; ``second``: another
+    camera at the table. The devices are the caller's to close, and so are the records."""
 
     journal: Record
     deck: Deck
@@ -61,6 +62,7 @@ class Equipment:
     table: str = ""
     sign: Sign | None = None
     practice: Record | None = None
+    second: SecondView | None = None
 
 
 class Session:
@@ -72,6 +74,7 @@ class Session:
     def __init__(self, use: Equipment) -> None:
         self.piece_set, self.rules = use.piece_set, use.rules
         self.observer, self.gate, self.camera, self.clock = use.observer, use.gate, use.camera, use.clock
+        self.second = use.second
         self.data_dir, self.simulated, self.draw = Path(use.data_dir).resolve(), use.simulated, use.draw
         self.notifier = Notifier(use.clock)
         self.wait, self.touch, self.alarm = self.notifier.wait, self.notifier.touch, self.notifier.alarm
@@ -88,6 +91,9 @@ class Session:
         self.buttons.practised = self._takes_press
         self.judging = LiveJudging(self)
         self.fields, self.gates = self.judging.fields, self.judging.gates
+        if use.second:
+            for camera in self.cameras:
+                use.second.follow(camera)
         self.match.listen(self._follow)
         self.match.listen(self.buttons.follow)
         self.feed = EventFeed(use.journal, use.table, self.state.match_id)
@@ -156,6 +162,7 @@ class Session:
             "match": state.to_json() if state.match_id else None,
             "live": {
                 "camera": self.camera.status(),
+                "second": self.second.camera.status() if self.second else None,
                 "box": self.buttons.status(),
                 "gates": self.gates(),
                 "fields": dict(self.judging.fields()),
@@ -183,6 +190,31 @@ class Session:
     def box(self) -> ButtonBox:
         """The button box in use."""
         return self.buttons.box
+
+    @property
+    def cameras(self) -> list[Camera]:
+        """The main camera, and the second where there is one."""
+        return [self.camera, *([self.second.camera] if self.second else ())]
+
+    def change_views(self, lost: bool) -> bool:
+        """In mid-duel the second camera takes the place of a main one that is ``lost``; between duels the first is the
+        main one again as soon as it is back. Whether they have changed places now."""
+        second = self.second
+        due = second is not None and (lost if self.state.phase in PHASES_IN_PLAY else second.is_first)
+        if second is None or not due or not second.gives_pictures():
+            return False
+        self._exchange(second)
+        return True
+
+    def put_back_views(self) -> None:
+        """The first camera is the main one, as the table was set up."""
+        if self.second and self.second.is_first:
+            self._exchange(self.second)
+
+    def _exchange(self, second: SecondView) -> None:
+        self.camera, self.observer, self.gate = second.exchange(self.camera, self.observer, self.gate)
+        self.gate.restart()
+        self.touch()
 
     def use_camera(self, camera: Camera) -> Camera:
         """Go on with another camera; gives back the old one to close. Raises IllegalCommand during a duel."""

@@ -5,7 +5,7 @@ field was touched after it: else the settled view is the better picture of the s
 verdict counts only when the pictures that it rests on are on the disk; else it is left to a human, who has seen them.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Protocol
 
@@ -16,7 +16,15 @@ from referee.devices.ports import Frame
 from referee.errors import IllegalCommand, RefereeError
 from referee.match.commands import BeginJudging, CameraVerdict
 from referee.match.state import MatchState
-from referee.match.stop_views import PRESS_UNSEEN, UNSEEN, Views, rule_stop, verdict_behind_hand
+from referee.match.stop_views import (
+    PRESS_UNSEEN,
+    SETTLED_FRAMES,
+    SETTLED_S,
+    UNSEEN,
+    Views,
+    rule_stop,
+    verdict_behind_hand,
+)
 from referee.match.verdict import ZoneVerdict, zone_verdict
 from referee.session.duel_recording import DuelRecording
 from referee.session.ports import RunningSession
@@ -26,7 +34,7 @@ from referee.session.proving import TableProof
 from referee.vision.live.field_snapshot import FieldSnapshot
 from referee.vision.live.gate import GateState
 from referee.vision.live.gate_history import STOPPED, GateHistory, StopWatch, is_clear
-from referee.vision.observer import Judgement
+from referee.vision.observer import Judgement, judge_views
 
 WAITS_S = 1.0
 """After so long without a clear view the players are told what is in the way."""
@@ -150,18 +158,17 @@ class StopJudging:
                 session.command(BeginJudging(frames[0].at_s + session.shift_s))
             assert state.card_id is not None, "look() waits for a card"
             card = session.deck.card(state.card_id)
-            judgement = session.observer.judge(
-                [f.image for f in frames], card, state.duel.callers, state.rules.tolerances
-            )
+            beside = self._beside(frames, state)
+            judgement = self._judge_frames(frames, beside, card, state)
             rows, self._lost = _rows(judgement), False
             views = {z: self._views(state, z, _said(rows, z), card) for z in state.duel.callers}
             if self._may_look_again(views, look, at_s):
                 return
-            self._keep(frames, judgement, rows, card)
+            self._keep(frames, beside, judgement, card)
             evidence = {
                 "frames": [f.number for f in frames],
                 "seconds": round(judgement.seconds, 3),
-                "notes": list(judgement.notes),
+                "notes": [*judgement.notes, *self._rests_on(beside)],
             }
             for zone, seen in views.items():
                 self._tell(state.duel.number, zone, seen, evidence)
@@ -174,6 +181,33 @@ class StopJudging:
                 self._give_up(session.state, "not_judged")
             return
         session.alarm("judging", None)
+
+    def _beside(self, frames: Sequence[Frame], state: MatchState) -> list[Frame]:
+        """The other camera's frames of the time in which the field was settled; none of a view at the press, which the
+        main one alone remembers."""
+        second = self._session.second
+        if second is None or state.rules.judged_view == "at_stop":
+            return []
+        error_s = self._session.camera.status().get("frame_error_s") or 0.0
+        return second.between(frames[0].at_s - SETTLED_S, frames[-1].at_s, error_s)[-SETTLED_FRAMES:]
+
+    def _judge_frames(
+        self, frames: Sequence[Frame], beside: Sequence[Frame], card: Card, state: MatchState
+    ) -> Judgement:
+        """By what both cameras show, where both show it."""
+        session, callers, tolerances = self._session, state.duel.callers, state.rules.tolerances
+        images = [f.image for f in frames]
+        if not (session.second and beside):
+            return session.observer.judge(images, card, callers, tolerances)
+        views = [(session.observer, images), (session.second.observer, [f.image for f in beside])]
+        return judge_views(views, card, callers, tolerances)
+
+    def _rests_on(self, beside: Sequence[Frame]) -> list[str]:
+        """With two cameras: which of them the verdict rests on, for the record."""
+        cameras = self._session.cameras
+        if len(cameras) == 1:
+            return []
+        return [f"judged by {' and '.join(camera.name for camera in cameras[: 2 if beside else 1])}"]
 
     def _give_up(self, state: MatchState, code: str) -> None:
         """No frame could be judged: undecided, so that the match goes on by a human's ruling."""
@@ -202,7 +236,7 @@ class StopJudging:
             seen = verdict_behind_hand(seen, settled, came) if hidden else seen
         if self._session.recording:
             said = {"row": seen.to_json(), "after": after.after, "culprit": after.culprit}
-            row = said | {"covered": covering, "placed": came}
+            row = said | {"covered": covering, "placed": came} | ({"camera": 2} if self._second_is_main else {})
             self._evidence(partial(self._session.recording.recorder.at_press, zone, frames, row))
         return Views(settled, seen, after.after, culprit, hand)
 
@@ -218,13 +252,18 @@ class StopJudging:
         told = {**evidence, "after": views.after} | ({"press": views.press.to_json()} if views.press else {})
         session.command(CameraVerdict(zone, said, findings, evidence=told), "camera")
 
-    def _keep(self, frames: list[Frame], judgement: Judgement, rows: Mapping[str, dict], card: Card) -> None:
+    def _keep(self, frames: list[Frame], beside: list[Frame], judgement: Judgement, card: Card) -> None:
         self._count = max(self._count, self._session.previews.last()) + 1
         state = self._session.state
         self._judged[state.match_id, state.duel.number] = self._count
         self._session.previews.verdict(self._count, frames[-1].image, judgement, card)
         if self._session.recording:
-            self._evidence(partial(self._session.recording.recorder.judged, frames, rows))
+            first, other = (beside, frames) if self._second_is_main else (frames, beside)
+            self._evidence(partial(self._session.recording.recorder.judged, first, _rows(judgement), beside=other))
+
+    @property
+    def _second_is_main(self) -> bool:
+        return self._session.second is not None and self._session.second.is_first
 
     def _evidence(self, write: Callable[[], None]) -> None:
         """Have frames written that the verdict rests on; without them it is no camera's verdict."""

@@ -5,7 +5,7 @@ Lens: pinhole with plumb-bob distortion (k1 k2 p1 p2 k3).
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -56,6 +56,11 @@ class Lens:
             found[at : at + BLOCK, 0] = self.position[0] + x * reach
             found[at : at + BLOCK, 1] = self.position[1] + y * reach
         return found.reshape(pixels.shape)
+
+    def moved_around(self, degrees: float) -> "Lens":
+        """The same camera as far away, and as high, at another side of the table."""
+        turn = turn_about_z(degrees)
+        return replace(self, turn=self.turn @ turn.T, position=turn @ self.position)
 
     def model(self) -> CameraModel:
         """What a calibrated user would have."""

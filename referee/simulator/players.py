@@ -130,7 +130,7 @@ class Players:
         self._scripts = {z: Script(self._places[z], pace=profile.pace) for z in self.zones}
         self._targets: dict[str, tuple[Piece, ...]] = {}
         self._card_face: np.ndarray | None = None
-        self._touched, self._looked_s = True, 0.0
+        self._touches = 0
         self._staged: World | None = None
         self._fallen: set[str] = set()
 
@@ -143,42 +143,44 @@ class Players:
             return self._staged
         return World({z: s[0] for z, s in states.items()}, {z: s[1] for z, s in states.items()}, face)
 
-    def look(self, t_s: float) -> tuple[World, bool]:
-        """The world, and whether it may differ from the last look. For one looker."""
+    def look(self, t_s: float, last: tuple[int, float]) -> tuple[World, tuple[int, float], bool]:
+        """The world, what to give as ``last`` the next time, and whether the world may differ from the last look's."""
         with self._lock:
             until = max(script.still_s for script in self._scripts.values())
-            changed = self._touched or self._looked_s <= until + 0.1
-            self._touched, self._looked_s = False, t_s
-        return self.world(t_s), changed
+            now, changed = (self._touches, t_s), last[0] != self._touches or last[1] <= until + 0.1
+        return self.world(t_s), now, changed
 
     def stage(self, world: World | None) -> None:
         """Show this world instead (the empty rig, the colour frame); None goes back to the players' own."""
         with self._lock:
-            self._staged, self._touched = world, True
+            self._staged = world
+            self._touches += 1
 
     def show(self, face: np.ndarray | None) -> None:
         """Put a card (its face, BGR) into the holder, or take it out."""
         with self._lock:
-            self._card_face, self._touched = face, True
+            self._card_face = face
+            self._touches += 1
 
     def begin(self, card: Card, go_s: float, zones: Sequence[str] | None = None) -> None:
         """The go: everyone (or who sits at these zones) builds the card in a way and at a speed of their own."""
         with self._lock:
             for zone in self.zones if zones is None else zones:
                 self._scripts[zone] = self._script(card, zone, go_s)
-            self._touched = True
+            self._touches += 1
 
     def build(self, zone: str, built: tuple[Piece, ...], t_s: float) -> None:
         """Exactly that is built at the zone from then on, out of the pieces in their places."""
         with self._lock:
-            self._targets[zone], self._touched = built, True
+            self._targets[zone] = built
+            self._touches += 1
             self._scripts[zone] = build_script(self._places[zone], built, t_s, self.profile, self._rng)
 
     def stop(self, t_s: float) -> None:
         """Stop has sounded: nobody acts any more."""
         with self._lock:
             self._scripts = {z: s.stopped(t_s) for z, s in self._scripts.items()}
-            self._touched = True
+            self._touches += 1
 
     def clear(self, t_s: float) -> None:
         """Both builds are broken and the pieces put back."""
@@ -186,7 +188,7 @@ class Players:
             for zone in self.zones:
                 now, _ = self._scripts[zone].at(t_s)
                 self._scripts[zone] = clear_fields(now, self._places[zone], t_s, self.profile.pace)
-            self._touched = True
+            self._touches += 1
 
     def still_s(self, zone: str) -> float:
         """The time from which nothing moves at that zone any more."""

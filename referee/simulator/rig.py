@@ -29,10 +29,13 @@ class SimulatedCamera(ThreadedCamera):
 
     simulated = True
 
-    def __init__(self, table: TableSim, players: Players, clock: Clock, fps: float = 15.0) -> None:
-        super().__init__("SIMULATED table", clock)
+    def __init__(
+        self, table: TableSim, players: Players, clock: Clock, fps: float = 15.0, name: str = "SIMULATED table"
+    ) -> None:
+        super().__init__(name, clock)
         self._table, self._players, self._period_s = table, players, 1.0 / fps
         self._still: np.ndarray | None = None
+        self._looked = (-1, 0.0)
         self._wanted = threading.Event()
         self.start()
 
@@ -60,11 +63,14 @@ class SimulatedCamera(ThreadedCamera):
 
     def _expose(self, at_s: float, number: int) -> np.ndarray:
         """The table at that time; what does not move is not drawn again."""
-        world, changed = self._players.look(at_s)
+        world, self._looked, changed = self._players.look(at_s, self._looked)
         if changed or self._still is None:
             self._still = self._table.clean(world)
         return self._table.develop(self._still, number)
 
+
+SIDE_DEG = 55.0
+"""So far around the table the second camera stands from the first."""
 
 WAIT_S = 300.0
 """Longer than any machine takes for its first picture."""
@@ -73,28 +79,35 @@ WAIT_S = 300.0
 @dataclass(frozen=True)
 class Staging:
     """What is simulated: all follows from ``seed``; ``fast`` players have hands faster than any human's; the camera
-    gives ``fps`` pictures a second."""
+    gives ``fps`` pictures a second; a ``second`` one looks at the table from another side."""
 
     seed: int
     seating: str
     fast: bool
     fps: float
+    second: bool = False
 
 
 class SimulatedTable:
-    """A context in which ``camera`` and ``box`` work like real ones. A ``table`` may be given ready."""
+    """A context in which ``camera`` and ``box`` work like real ones, and the ``second`` camera if there is one. A
+    ``table`` may be given ready."""
 
     def __init__(self, pieces: PieceSet, clock: Clock, staging: Staging, table: TableSim | None = None) -> None:
         self._pieces, self._clock, self._fast = pieces, clock, staging.fast
         self._table = table or TableSim(pieces, staging.seed, seating=staging.seating)
         self.players = Players(pieces, "AB", staging.seed, FAST_PLAYER if staging.fast else PlayerProfile())
         self._fps, self._seed = staging.fps, staging.seed
+        self._beside = self._table.seen_from(self._table.lens.moved_around(SIDE_DEG)) if staging.second else None
         self.lens = self._table.lens.model()
+        self.second: SimulatedCamera | None = None
+        self.side_lens = self._beside.lens.model() if self._beside else None
 
     def __enter__(self) -> Self:
         self._contacts = SimulatedBox(self._seed, self._clock).start()
         self.box = SerialBox(self._contacts.port, self._clock)
         self.camera = SimulatedCamera(self._table, self.players, self._clock, self._fps)
+        if self._beside:
+            self.second = SimulatedCamera(self._beside, self.players, self._clock, self._fps, "SIMULATED table, side")
         if not self.box.wait_connected(WAIT_S):
             self.__exit__()
             raise DeviceLost("the simulated button box does not answer")
@@ -102,14 +115,18 @@ class SimulatedTable:
 
     def __exit__(self, *_: object) -> None:
         self.camera.close()
+        if self.second:
+            self.second.close()
         self.box.close()
         self._contacts.stop()
 
-    def set_up(self, observer: Observer) -> None:
-        """What a user does once per rig: show the empty table and the colour frame."""
-        observer.learn_empty(self._photo(World()))
+    def set_up(self, observer: Observer, second: Observer | None = None) -> None:
+        """What a user does once per rig: show the empty table and the colour frame, to each camera's observer."""
+        views = [(self.camera, observer), *([(self.second, second)] if self.second and second else ())]
         standing = [place_piece(p) for p in spread_set(self._pieces)]
-        observer.learn_colors(self._photo(World({"A": standing, "B": standing})))
+        for camera, learner in views:
+            learner.learn_empty(self._photo(World(), camera))
+            learner.learn_colors(self._photo(World({"A": standing, "B": standing}), camera))
         self.players.stage(None)
 
     def truth(self, deck: Deck) -> Callable[[str, str], bool]:
@@ -132,12 +149,12 @@ class SimulatedTable:
                 operator.stop()
             robots.stop()
 
-    def _photo(self, world: World) -> np.ndarray:
+    def _photo(self, world: World, camera: SimulatedCamera) -> np.ndarray:
         """A frame of the camera that surely shows this world."""
         self.players.stage(world)
-        staged_s, frame = self._clock.now_s(), self.camera.latest(-1, WAIT_S)
+        staged_s, frame = self._clock.now_s(), camera.latest(-1, WAIT_S)
         while frame and frame.at_s <= staged_s:  # what is being drawn now may have been begun before
-            frame = self.camera.latest(frame.number, WAIT_S)
+            frame = camera.latest(frame.number, WAIT_S)
         if frame is None:
             raise DeviceLost("the simulated camera shows nothing")
         return frame.image

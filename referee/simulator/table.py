@@ -7,6 +7,7 @@ given: the same seed, world and frame number give the same picture.
 
 import threading
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 
 import cv2
@@ -108,6 +109,13 @@ class TableSim:
         self.sleeves = room.sleeve_colors(np.random.default_rng(seed + 2), len(self.seats))
         self._paint = {name: _paint(piece_set.rgb(name), rng) for name in piece_set.colors}
         self._rng, self._ready, self._getting_ready = rng, False, threading.Lock()
+
+    def seen_from(self, lens: Lens) -> "TableSim":
+        """The same rig as another camera sees it; for another thread."""
+        other = copy(self)
+        other.lens, other._rng = lens, np.random.default_rng(self.seed + 3)
+        other._ready, other._getting_ready = False, threading.Lock()
+        return other
 
     def get_ready(self) -> None:
         """Draw what does not move, which takes a second or two. Done before the first picture if it was not."""

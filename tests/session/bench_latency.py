@@ -70,7 +70,9 @@ def kept_in(folder: str) -> SimpleNamespace:
         for n, frame in enumerate(frames):
             write_file(Path(folder, f"{n}.png"), frame.image)
 
-    return SimpleNamespace(judged=lambda frames, rows: keep(frames), at_press=lambda zone, frames, said: keep(frames))
+    return SimpleNamespace(
+        judged=lambda frames, rows, **_: keep(frames), at_press=lambda zone, frames, said: keep(frames)
+    )
 
 
 def row(number: int, first_seed: int, fps: float) -> dict:

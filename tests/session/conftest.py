@@ -20,8 +20,9 @@ from referee.devices.ports import SystemClock
 from referee.journal.journal import Journal
 from referee.match.verdict import Verdict
 from referee.recording import Recorder
+from referee.session.second_view import SecondView
 from referee.session.session import Equipment, Session
-from referee.simulator.rig import SimulatedTable, Staging
+from referee.simulator.rig import SIDE_DEG, SimulatedTable, Staging
 from referee.vision.live.gate_history import GateHistory
 from referee.vision.observer import Judgement
 
@@ -65,6 +66,9 @@ class StandInGate:
     blind: bool = False
     colours = None
 
+    def restart(self):
+        """Remembers nothing."""
+
     def look(self, frame):
         world = self.players.world(frame.at_s)
         still = all(frame.at_s >= self.players.still_s(zone) for zone in self.players.zones)
@@ -95,12 +99,20 @@ def scene() -> PosedTable:
     return PosedTable(SET, 3, seating="across", height=360)
 
 
+@cache
+def side() -> PosedTable:
+    """The same table from another side."""
+    return scene().seen_from(scene().lens.moved_around(SIDE_DEG))
+
+
 @contextmanager
-def table(tmp_path, seed=3, record=False, **changes):
-    """(session, simulated table) at work under ``tmp_path``. Its eyes miss no press, however busy the machine is."""
+def table(tmp_path, seed=3, record=False, second=False, **changes):
+    """(session, simulated table) at work under ``tmp_path``, with a ``second`` camera if asked for. Its eyes miss no
+    press, however busy the machine is."""
     with ExitStack() as stack:
         stack.enter_context(patch.object(GateHistory, "_unseen", lambda *_: False))
-        rig = stack.enter_context(SimulatedTable(SET, CLOCK, Staging(seed, "across", True, 12.0), scene()))
+        stack.enter_context(patch.object(PosedTable, "seen_from", lambda *_: side())) if second and side() else None
+        rig = stack.enter_context(SimulatedTable(SET, CLOCK, Staging(seed, "across", True, 12.0, second), scene()))
         journal = stack.enter_context(closing(Journal(tmp_path / "journal.sqlite")))
         recorder = stack.enter_context(closing(Recorder(tmp_path / "attempts", CLOCK))) if record else None
         parts = {
@@ -113,6 +125,7 @@ def table(tmp_path, seed=3, record=False, **changes):
             "box": rig.box,
             "clock": CLOCK,
             "recorder": recorder,
+            "second": beside(rig) if second else None,
             "data_dir": tmp_path,
             "simulated": True,
         } | changes
@@ -120,6 +133,11 @@ def table(tmp_path, seed=3, record=False, **changes):
         session.start()
         stack.callback(session.stop)
         yield session, rig
+
+
+def beside(rig) -> SecondView:
+    rig.second.latest(-1, 0.0)  # it begins to draw
+    return SecondView(rig.second, StandInObserver(rig.players), StandInGate(rig.players))
 
 
 @pytest.fixture

@@ -26,7 +26,7 @@ from cards.pieces import builtin_piece_set
 from referee.journal.journal import Journal
 from referee.match.evolve import fold
 from referee.recording.recorder import PENDING_BYTES
-from referee.session.rig_setup import kept_camera
+from referee.session.rig_setup import kept_cameras
 
 REFEREE = (sys.executable, "-c", "from referee.cli import main; main()")
 FAST = ("demo", "--fast", "--players", "Ann,Ben", "--data-dir", "data")
@@ -214,13 +214,15 @@ def test_a_wrong_camera_is_said_and_another_one_is_chosen_while_the_program_runs
         page = visitor.get("setup/devices", camera="97", address="film.avi", box="none")
         assert "Camera 97 gives no picture" not in page and "film.avi</b>" in page
         assert "✓ pass" in visitor.get("setup/measure/mats", go="1")
-    assert kept_camera(tmp_path / "data") == (str(tmp_path / "data" / "film.avi"), {})
+    assert kept_cameras(tmp_path / "data") == [(str(tmp_path / "data" / "film.avi"), {})]
 
 
 @pytest.mark.parametrize(
     "args, says",
     [
         (("run", "--deck", "nowhere.json"), "nowhere.json: No such file"),
+        (("run", *("--camera", "0") * 2, "--camera", "1"), "--camera: a table has two cameras at most"),
+        (("run", *("--camera", "film") * 2), "--camera: film and film are the same camera"),
         (("run", "--camera-file", "nowhere.yaml"), "nowhere.yaml: No such file"),
         (("demo", "--players", "13", "--headless"), "from 2 to 12 can play"),
     ],

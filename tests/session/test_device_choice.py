@@ -37,6 +37,10 @@ class Session:
         self.camera, self.box, self.in_play = Device("0"), Device("none"), False
         self.data_dir = Path("nowhere")
 
+    @property
+    def cameras(self):
+        return [self.camera]
+
     def use_camera(self, camera):
         return self._swap("camera", camera)
 

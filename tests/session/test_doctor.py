@@ -79,10 +79,10 @@ def test_every_webcam_is_listed_with_what_it_gives_and_what_of_its_settings_is_n
     monkeypatch.setattr(doctor, "RATE_S", 0.0)
     opened = Opened(np.zeros((720, 1280, 3), np.uint8), device)
     monkeypatch.setattr(doctor, "open_camera", lambda source, clock: opened)
-    stream, webcam = doctor.check_cameras("http://phone", {})
+    stream, webcam = doctor.check_cameras([("http://phone", {})])
     assert "1280x720, 25 a second, 141 ms after they were taken, ± 155 ms" in stream.text
     assert webcam.what == "another camera" and "Brio (2, /dev/v4l/by-id/brio) gives pictures" in webcam.text
-    one, exposure = doctor.check_cameras("2", {"exposure": 99.0, "focus": 12.0})
+    one, exposure = doctor.check_cameras([("2", {"exposure": 99.0, "focus": 12.0})])
     assert one.state == "ok" and exposure.state == "missing"
     assert exposure.text == "the camera's exposure is 156 and should be 99" and "/setup" in exposure.mend
 
@@ -153,7 +153,7 @@ def test_one_page_and_a_status(monkeypatch, tmp_path, lack, status):
     monkeypatch.setattr(doctor, "check_clock", lambda: doctor.Finding("clock", "ok", "kept"))
     monkeypatch.setattr(doctor, "check_disk", lambda folder: [doctor.Finding("disk", "ok", "much")])
     done = CliRunner().invoke(doctor.doctor, ["--data-dir", str(tmp_path)])
-    assert done.exit_code == status and tried == [("/dev/v4l/by-id/brio", {"focus": 12.0})]
+    assert done.exit_code == status and tried == [([("/dev/v4l/by-id/brio", {"focus": 12.0})],)]
     assert ("-> plug one in" in done.output) == lack and "-> --box none" in done.output
     assert done.output.splitlines()[-1] == ("1 missing" if lack else "nothing is missing")
 

@@ -134,6 +134,13 @@ MISSING = ("missing_piece", "1 blue cube missing", {"n": 1, "piece": {"color": "
 class FakeSession:
     """What the pages use of ``referee.session.session.Session``; verdicts are told to it by ``see``."""
 
+    @property
+    def cameras(self):
+        return [self.camera, *([self.second.camera] if self.second else ())]
+
+    def put_back_views(self) -> None:
+        """They never change places."""
+
     def __init__(self, simulated: bool = True) -> None:
         self.simulated = simulated
         self.clock, self.shift_s = FakeClock(), 0.0
@@ -142,7 +149,7 @@ class FakeSession:
         self.box = KeysBox(self.clock)
         self.judging = FakeJudging()
         self.setup = RigSetup(self)
-        self.practice = self.choices = None
+        self.practice = self.choices = self.second = None
         self.proof, self.journal = TableProof(self), self
         self.data_dir = Path(mkdtemp(prefix="referee-web-"))
         weakref.finalize(self, shutil.rmtree, self.data_dir, ignore_errors=True)

@@ -25,7 +25,7 @@ from referee.devices.ports import Frame
 from referee.errors import DeviceLost, IllegalCommand
 from referee.match.commands import DrawCard
 from referee.recording.folder import read_placed
-from referee.session.rig_setup import kept_camera
+from referee.session.rig_setup import kept_cameras
 from referee.web.app import create_app
 from referee.web.i18n.texts import LANGUAGES, catalogue
 from referee.web.pages import rig_checks, setup
@@ -252,7 +252,7 @@ def test_settings_are_chosen_anew_with_the_mats_and_held_and_what_is_not_in_forc
     device.has |= {SWITCHES["exposure"]: 1, VALUES["exposure"]: 9}  # as another program left it
     client.post("measure/mats")
     assert session.camera.settings.wanted == {"exposure": 9, "white_balance": 4600} and "✗" not in client.page()
-    assert kept_camera(session.data_dir) == ("fake", session.camera.settings.wanted)
+    assert kept_cameras(session.data_dir) == [("fake", session.camera.settings.wanted)]
     assert [device.get(SWITCHES[name]) for name in ("exposure", "white_balance")] == [1, 0]
     rows = rig_checks.camera_numbers({}, unstill())
     assert [(n.name, n.value, n.low, n.passed) for n in rows] == [

@@ -125,6 +125,10 @@ class Gate:
         self._table = np.full((32, 32, 32), UNKNOWN, np.int8)
         self._skin = np.zeros(self._table.shape, bool)
 
+    def restart(self) -> None:
+        """What was seen before is too long ago to compare with."""
+        self._size = ()
+
     @property
     def colours(self) -> tuple[tuple[str, ...], np.ndarray] | None:
         """Names and label table (``lut.label_frame``) in use; None before any mat was in view."""

@@ -39,6 +39,8 @@ class Number(Figure):
     """A number of a rig as the pages show it: ``name`` and ``hint`` are keys of texts."""
 
     zone: str = ""
+    camera: str = ""
+    """Name of the second camera, where it is of that one's picture."""
 
     @property
     def hint(self) -> str:

@@ -3,7 +3,7 @@
 import threading
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import cv2
@@ -26,6 +26,7 @@ from referee.session.device_choice import DeviceChoices
 from referee.session.previews import jpeg_of
 from referee.session.session import Session
 from referee.vision.image.aids import believed_mats
+from referee.vision.observer import Observer
 from referee.web.board_views import Say
 from referee.web.pages import rig_checks
 from referee.web.pages.evening import qr_svg
@@ -100,7 +101,8 @@ def blueprint(session: Session) -> flask.Blueprint:
             signed=session.setup.signed,
             failed=setting.failed,
             choices=_choices(),
-            phone=session.camera if isinstance(session.camera, PhoneCamera) else None,
+            phone=_phone_of(session),
+            second=session.second.camera.name if session.second else "",
             lost=session.snapshot()["live"]["camera"].get("lost"),
             limits=rig_checks.LIMITS,
             placed=session.observer.placed,
@@ -145,7 +147,7 @@ def _by_hand(pages: flask.Blueprint, session: Session, setting: Setting) -> None
         zone = flask.request.form.get("zone")
         if zone not in rig_checks.PLAYED_ZONES:
             flask.abort(404, "no such mat")
-        session.setup.place(zone, _corners(flask.request.form.get("corners", "")), _frame(session))
+        session.setup.place(zone, _corners(flask.request.form.get("corners", "")), _frame(session.camera))
         _measure(session, setting, "mats")
         return flask.redirect(flask.url_for("setup.setup", _anchor="mats"), 303)
 
@@ -166,9 +168,14 @@ def _prints(pages: flask.Blueprint, session: Session) -> None:
         return flask.Response(charuco_pdf(lang=flask.g.lang), mimetype="application/pdf")
 
     @pages.get("/mats.jpg")
+    @pages.get("/mats_2.jpg", endpoint="mats_2")
     def mats() -> flask.Response:
-        image = _frame(session)
-        return _shown(rig_checks.draw_mats(image, _mats(session, image)), SHOWN_PX)
+        camera, observer = session.camera, session.observer
+        if flask.request.path.endswith("_2.jpg"):
+            second = session.second or flask.abort(404, "there is no second camera")
+            camera, observer = second.camera, second.observer
+        image = _frame(camera)
+        return _shown(rig_checks.draw_mats(image, _mats(observer, image)), SHOWN_PX)
 
     @pages.get("/camera.jpg")
     def camera() -> flask.Response:
@@ -186,9 +193,7 @@ def _phone(pages: flask.Blueprint, session: Session) -> None:
     """The secret link by which a phone becomes the camera."""
 
     def phone() -> PhoneCamera:
-        if not isinstance(session.camera, PhoneCamera):
-            flask.abort(404, "the camera is no phone")
-        return session.camera
+        return _phone_of(session) or flask.abort(404, "no camera is a phone")
 
     @pages.get("/phone.svg")
     def code() -> flask.Response:
@@ -198,6 +203,10 @@ def _phone(pages: flask.Blueprint, session: Session) -> None:
     def free() -> flask.typing.ResponseReturnValue:
         phone().free()
         return flask.redirect(flask.url_for("setup.setup", _anchor="phone"), 303)
+
+
+def _phone_of(session: Session) -> PhoneCamera | None:
+    return next((camera for camera in session.cameras if isinstance(camera, PhoneCamera)), None)
 
 
 def _choices() -> DeviceChoices | None:
@@ -237,11 +246,11 @@ def _sign(session: Session, setting: Setting, form: Mapping[str, str]) -> None:
     write_json(session.data_dir / "setup.json", kept)
 
 
-def _frame(session: Session) -> np.ndarray:
+def _frame(camera: Camera) -> np.ndarray:
     """The newest picture. Raises DeviceLost when none comes."""
-    frame = session.camera.latest(-1, FRAME_WAIT_S)
+    frame = camera.latest(-1, FRAME_WAIT_S)
     if frame is None:
-        raise DeviceLost(sentence("no_picture", name=session.camera.name))
+        raise DeviceLost(sentence("no_picture", name=camera.name))
     return frame.image
 
 
@@ -269,26 +278,42 @@ def _measure(session: Session, setting: Setting, step: str) -> None:
 
 
 def _measured(session: Session, setting: Setting, step: str) -> list[Number]:
-    if step == "mats":
-        _hold_settings(session.camera)
-    image = _frame(session)
+    if step == "lens":
+        return _lens(session, setting, _frame(session.camera))
     if step == "mats":
         session.judging.set_up_anew()
-        numbers = rig_checks.mats_numbers(image, _mats(session, image), session.observer.placed)
-        return [*numbers, *rig_checks.camera_numbers(session.camera.status(), session.camera.settings)]
-    if step == "lens":
-        return _lens(session, setting, image)
+    numbers = _measured_by(session.camera, session.observer, step)
     if step == "empty":
-        session.observer.learn_empty(image)
-        return _empty_numbers(session)
-    palette = session.observer.learn_colors(image)
-    factor = session.observer.learn_sizes(image)
+        numbers = _empty_numbers(session)
+    if session.second:
+        camera = session.second.camera
+        try:
+            beside = _measured_by(camera, session.second.observer, step)
+        except RefereeError as error:
+            raise DeviceLost(sentence("camera_lost", name=camera.name, fault=error.wording)) from None
+        numbers += [replace(number, camera=camera.name) for number in beside]
+    return numbers
+
+
+def _measured_by(camera: Camera, observer: Observer, step: str) -> list[Number]:
+    """What one camera's picture says, and its observer learns of it. Raises DeviceLost, CannotSee, FewPieces."""
+    if step == "mats":
+        _hold_settings(camera)
+    image = _frame(camera)
+    if step == "mats":
+        numbers = rig_checks.mats_numbers(image, _mats(observer, image), observer.placed)
+        return [*numbers, *rig_checks.camera_numbers(camera.status(), camera.settings)]
+    if step == "empty":
+        observer.learn_empty(image)
+        return []
+    palette = observer.learn_colors(image)
+    factor = observer.learn_sizes(image)
     return [*rig_checks.color_numbers(palette, int(palette.learnt.sum())), rig_checks.sizes_number(factor)]
 
 
-def _mats(session: Session, image: np.ndarray) -> Mats:
+def _mats(observer: Observer, image: np.ndarray) -> Mats:
     """The mats in a picture by itself, or where they were placed by hand."""
-    return believed_mats(image, session.observer.camera, {}, None, session.observer.placed)
+    return believed_mats(image, observer.camera, {}, None, observer.placed)
 
 
 def _hold_settings(camera: Camera) -> None:

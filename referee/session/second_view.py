@@ -1,0 +1,66 @@
+"""A second camera at the same table: what one cannot see the other does.
+
+Both are calibrated by themselves against the same mats, and their frames carry times of the same clock. One of them is
+the *main* one: it is watched live, and the other's pictures of the same moment are judged beside its own. Where the
+main one is gone in mid-duel, the second takes its place (``Session.change_views``).
+"""
+
+import threading
+from collections import deque
+
+from referee.devices.ports import Camera, Frame
+from referee.errors import DeviceLost
+from referee.vision.live.gate import Gate
+from referee.vision.observer import Observer
+
+KEPT_S = 1.0
+"""So long frames are kept: a build is judged a few frames after it came to rest."""
+
+
+class SecondView:
+    """The camera beside the main one with its observer, which learns from its pictures alone, and the gate that watches
+    them where it has to take the main one's place. ``is_first``: it has, and this is the first camera."""
+
+    def __init__(self, camera: Camera, observer: Observer, gate: Gate) -> None:
+        self.camera, self.observer, self.gate = camera, observer, gate
+        self.is_first = False
+        self._frames: deque[Frame] = deque()
+        self._lock = threading.Lock()
+
+    def follow(self, camera: Camera) -> None:
+        """Keep this camera's frames while it is the one beside the main one."""
+        camera.listen(lambda frame: self._take(camera, frame))
+
+    def exchange(self, camera: Camera, observer: Observer, gate: Gate) -> tuple[Camera, Observer, Gate]:
+        """Be the view of that camera, and give back what was this one's to be the main one."""
+        before = self.camera, self.observer, self.gate
+        with self._lock:
+            self.camera, self.observer, self.gate = camera, observer, gate
+            self.is_first = not self.is_first
+            self._frames.clear()
+        return before
+
+    def gives_pictures(self) -> bool:
+        """Whether the camera is there."""
+        try:
+            return self.camera.latest(-1, 0.0) is not None
+        except DeviceLost:
+            return False
+
+    def between(self, from_s: float, until_s: float, error_s: float) -> list[Frame]:
+        """Its frames that were surely taken between these host times, known to ``error_s`` themselves."""
+        error_s += self.camera.status().get("frame_error_s") or 0.0
+        with self._lock:
+            return [f for f in self._frames if from_s + error_s <= f.at_s <= until_s - error_s]
+
+    def renew_empty(self) -> None:
+        """Both fields are empty now."""
+        if self.gives_pictures() and (frame := self.camera.latest(-1, 0.0)):
+            self.observer.renew_empty(frame.image)
+
+    def _take(self, camera: Camera, frame: Frame) -> None:
+        with self._lock:
+            if camera is self.camera:
+                self._frames.append(frame)
+                while frame.at_s - self._frames[0].at_s > KEPT_S:
+                    self._frames.popleft()

@@ -1,0 +1,133 @@
+"""Two cameras at one table: both judge, and either may go away in mid-duel."""
+
+import time
+
+import numpy as np
+import pytest
+
+from cards.deck import builtin_deck
+from cards.pieces import builtin_piece_set
+from referee.match.commands import DrawCard, Ready
+from referee.recording.folder import find_attempts, load_attempt
+from referee.review import rejudge
+from referee.review.options import RejudgeOptions, files_used
+from referee.session import stop_judging
+from referee.session.duel_recording import kept_files
+from referee.session.rig_setup import kept_cameras
+from referee.simulator.lens import typical_lens
+from referee.vision.observer import Judgement, Observer
+
+
+@pytest.fixture
+def views_judged(monkeypatch):
+    """How many views each judgement rests on that more than one camera gave."""
+    seen = []
+
+    def judge_views(views, *how):
+        seen.append([len(frames) for _, frames in views])
+        return views[0][0].judge(views[0][1], *how)
+
+    monkeypatch.setattr(stop_judging, "judge_views", judge_views)
+    return seen
+
+
+def unplug(camera, monkeypatch):
+    monkeypatch.setattr(camera, "_publish", lambda frame: camera._lose("unplugged"))
+
+
+def play(session, rig, until, meanwhile=lambda: None):
+    """A duel that A stops after two seconds; gives what was said of the verdict."""
+    session.create_match(("Ann", "Ben"), seed=1)
+    session.command(DrawCard("L01"))
+    session.command(Ready())
+    session.go()
+    rig.players.begin(session.deck.card("L01"), session.clock.now_s())
+    meanwhile()
+    until(lambda: session.state.duel.go_at_s and session.clock.now_s() > session.state.duel.go_at_s + 3.0)
+    rig.players.stop(session.clock.now_s())
+    rig._contacts.press(0)
+    until(lambda: session.state.phase == "decided")
+    return [e for e in session.journal.events(session.state.match_id) if e.kind == "verdict"][-1].data["evidence"]
+
+
+def alarm_texts(session):
+    return {alarm["code"]: alarm["text"] for alarm in session.notifier.alarms()}
+
+
+def test_a_duel_is_judged_by_both_cameras(at_table, until, views_judged):
+    with at_table(second=True) as (session, rig):
+        evidence = play(session, rig, until)
+        assert all(views_judged) and len(views_judged[-1]) == 2 and min(views_judged[-1]) > 0
+        assert evidence["notes"][-1] == "judged by SIMULATED table and SIMULATED table, side"
+        assert "one_camera" not in alarm_texts(session)
+
+
+def test_the_second_camera_lost_in_mid_duel_is_told_and_the_first_judges(at_table, until, views_judged, monkeypatch):
+    with at_table(second=True) as (session, rig):
+        evidence = play(session, rig, until, lambda: unplug(rig.second, monkeypatch))
+        assert not views_judged and evidence["notes"][-1] == "judged by SIMULATED table"
+        until(lambda: "one_camera" in alarm_texts(session))
+        assert alarm_texts(session)["one_camera"].startswith(
+            "camera SIMULATED table, side: unplugged; SIMULATED table "
+        )
+
+
+def test_the_first_camera_lost_in_mid_duel_is_told_and_the_second_judges_until_it_is_back(
+    at_table, until, views_judged, monkeypatch
+):
+    with at_table(second=True) as (session, rig):
+        first = session.observer
+        with monkeypatch.context() as gone:
+
+            def lose_first():
+                unplug(rig.camera, gone)
+                until(lambda: session.camera is rig.second)
+
+            evidence = play(session, rig, until, lose_first)
+            assert not views_judged and evidence["notes"][-1] == "judged by SIMULATED table, side"
+            assert session.observer is not first and session.second.observer is first
+            until(lambda: "one_camera" in alarm_texts(session))
+        until(lambda: session.camera is rig.camera)
+        assert session.observer is first and not session.second.is_first
+        until(lambda: "one_camera" not in alarm_texts(session))
+
+
+def test_frames_of_the_other_camera_count_only_within_both_bounds(at_table, until):
+    with at_table(second=True) as (session, _):
+        until(lambda: session.second.gives_pictures())
+        time.sleep(0.4)
+        now_s = session.clock.now_s()
+        assert len(session.second.between(now_s - 0.3, now_s, 0.0)) >= 2
+        assert not session.second.between(now_s - 0.3, now_s, 0.16)
+
+
+def test_both_cameras_are_remembered_with_the_rig_until_one_is_used_alone(at_table, tmp_path):
+    with at_table(second=True) as (session, _):
+        session.setup.keep_camera()
+        assert kept_cameras(tmp_path) == [("SIMULATED table", {}), ("SIMULATED table, side", {})]
+        session.second = None
+        session.setup.keep_camera()
+        assert kept_cameras(tmp_path) == [("SIMULATED table", {})]
+    assert kept_cameras(tmp_path / "nowhere") == [("0", {})]
+
+
+def test_the_frames_that_both_cameras_were_judged_by_are_recorded_and_judged_again(
+    at_table, until, views_judged, tmp_path, monkeypatch
+):
+    lens, side_lens = (typical_lens(np.random.default_rng(seed)).model() for seed in (1, 2))
+    pieces = builtin_piece_set()
+    keep = kept_files(builtin_deck(), pieces, Observer(pieces, lens), Observer(pieces, side_lens))
+    with at_table(second=True, record=True, keep=keep) as (session, rig):
+        play(session, rig, until)
+    (folder,) = find_attempts(tmp_path / "attempts")
+    attempt = load_attempt(folder)
+    assert [len(view.judged_frames()) for view in attempt.judged_views] == [3, views_judged[-1][1]]
+    focal_px = [view.camera.focal_px for view in attempt.judged_views]
+    assert focal_px == pytest.approx([lens.focal_px, side_lens.focal_px])
+    seen = []
+    monkeypatch.setattr(rejudge, "judge_views", lambda views, *how: seen.append(views) or Judgement({}, 0.0, None))
+    rejudge.judge_frames(attempt, attempt.card)
+    assert [len(frames) for _, frames in seen[0]] == [3, views_judged[-1][1]]
+    assert not attempt.problems()
+    (folder / "second_0.png").write_bytes(b"another")
+    assert attempt.problems(files_used(attempt, RejudgeOptions())) == ["second_0.png is not the file that was recorded"]
