@@ -27,8 +27,8 @@ STAGES = {
     "view": ("zones",),
     "light": ("_palette_now", "light_alarms"),
     "evidence": ("gather_evidence",),
-    "catalogue": ("_catalogue",),
-    "search": ("canvas_of", "readings", "fit_of"),
+    "catalogue": ("catalogue",),
+    "search": ("canvas_of", "search", "joint_readings", "fit_of"),
     "proof": ("shown_of", "visibility_of"),
     "verdict": ("decide",),
 }

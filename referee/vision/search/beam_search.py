@@ -19,7 +19,7 @@ from referee.kernels.scans import scan_table
 from referee.kernels.scene import Gains, Scene
 from referee.vision.measured import measured
 from referee.vision.search.canvas import Canvas, Reading, fit_readings
-from referee.vision.search.rules import BRANCH, PIECE_COST, STEP_X, STEP_Y, TURN_DEG
+from referee.vision.search.rules import BRANCH, LEVEL_MM, PIECE_COST, STEP_X, STEP_Y, TURN_DEG
 
 TURNS_DEG = TURN_DEG * np.arange(-2, 3)
 WIDE = np.array(measured((120, 48, 40, 30, 20, 14, 10, 8, 8, 8), "states after 1, 2, 3, … pieces", "by hand: for time"))
@@ -31,7 +31,7 @@ WIDEST = np.array(
     )
 )
 
-GROWN_FROM = measured(3, "pieces", "by hand: a build is grown from its last states but two, by so many pieces")
+GROWN_FROM = measured(3, "pieces", "by hand: so many are taken away at most, and come on instead")
 COVERED_NATS = measured(
     0.6,
     "nats a pixel",
@@ -88,10 +88,14 @@ class BeamSearch:
         ]
 
     def grown(self, reading: Reading) -> list[Reading]:
-        """A reading's build, or that without its highest piece or two, with further pieces on it, several at once: a
-        piece that carries others wins nothing as long as they are not there, and alone hides what they explain. Of
-        each number of pieces the best of each choice of them, by the optimistic estimate."""
-        states = [replace(reading, pieces=reading.pieces[:n]) for n in range(1, reading.count + 1)[-GROWN_FROM:]]
+        """A reading's build, or that without its highest piece or two, or without a piece and all that stands on it,
+        with further pieces on it, several at once: a piece that carries others wins nothing as long as they are not
+        there, and alone hides what they explain. Of each number of pieces the best of each choice of them, by the
+        optimistic estimate."""
+        kept = [np.arange(reading.count) < n for n in range(1, reading.count + 1)[-GROWN_FROM:]]
+        kept += [~stack for stack in self._stacks(reading.pieces) if stack.sum() <= GROWN_FROM]
+        distinct = {one.tobytes(): one for one in kept if one.any()}
+        states = [replace(reading, pieces=reading.pieces[one]) for one in distinct.values()]
         found: list[Reading] = []
         for _ in range(GROWN_FROM):
             tried = fit_readings(self.hopeful, [r for state in states for r in self.successors(state)])
@@ -101,6 +105,16 @@ class BeamSearch:
             states = list(by_choice.values())[:BRANCH]
             found += states
         return found
+
+    def _stacks(self, pieces: np.ndarray) -> np.ndarray:
+        """(n, n) bool: of each of the pieces (n, 5) itself and all that may stand on it."""
+        half, at = self.canvas.cat.size[pieces[:, 0].astype(int)] / 2, pieces[:, 1:4]
+        stands = at[:, 2] - half[:, 2] > (at + half)[:, None, 2] - LEVEL_MM  # (lower, upper)
+        stands &= (np.abs(at[:, None] - at) < half[:, None] + half)[..., :2].all(-1)
+        stack = stands | np.eye(len(pieces), dtype=bool)
+        for _ in pieces:
+            stack |= stack @ stack
+        return stack
 
     @cached_property
     def _tree(self) -> beam.Tree:

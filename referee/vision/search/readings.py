@@ -135,9 +135,9 @@ def _explored(
             if _good(small, better + found):
                 break
     grown: list[Reading] = []
-    for _ in range(SECOND_BEST):
+    for _ in range(FEW_READINGS):
         more = _grown(beam, better, loose)[:keep]
-        better += [improve(beam, r, loose, history) for r in more[:SECOND_BEST]]
+        better += [improve(beam, r, loose, history) for r in more[:FEW_READINGS]]
         grown += more
         if _good(small, better):
             break
@@ -170,12 +170,12 @@ def _alone(found: list[Reading]) -> list[Reading]:
 
 
 def _grown(beam: BeamSearch, better: list[Reading], loose: loose_pieces.Candidates) -> list[Reading]:
-    """The best two with further pieces on them, or instead of their highest, best first: such as have other pieces, or
-    poses, than all of them, and are not far behind."""
+    """The best two with further pieces on them, or instead of some, best first: such as have other pieces, or poses,
+    than all of them."""
     canvas, known = beam.canvas, {r.stances for r in better}
     best = _distinct_readings(sorted(better, key=lambda r: -r.score), SECOND_BEST)
     tried = with_loose(canvas, fit_readings(canvas, [r for base in best for r in beam.grown(base)]), loose)
-    ahead = [r for r in tried if r.stances not in known and r.score > best[0].score - FAR_BEHIND]
+    ahead = [r for r in tried if r.stances not in known]
     return _distinct_readings(sorted(ahead, key=lambda r: -r.score), len(ahead))
 
 
