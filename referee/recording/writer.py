@@ -90,7 +90,7 @@ class AttemptWriter:
         self._marks.append({"name": name, "at_s": at_s, **data})
         self.save()
 
-    def judged(self, looks: Sequence[tuple[Sequence[str], Sequence[Frame]]], verdicts: Mapping, extra: Mapping) -> None:
+    def judged(self, looks: Sequence[tuple[Sequence[str], Sequence[Frame]]], verdicts: Mapping) -> None:
         """Write down which files hold the judged frames, of the first camera and maybe a second, and what was ruled.
         May raise OSError."""
         rows = [
@@ -103,7 +103,6 @@ class AttemptWriter:
         ]
         self._judged.append(rows[0] | {"zones": sorted(verdicts)} | ({"second": rows[1]} if rows[1:] else {}))
         self.meta["verdicts"] = {**self.meta.get("verdicts", {}), **verdicts}
-        self.meta |= extra
         self.save()
 
     def at_press(self, zone: str, files: Sequence[str], frames: Sequence[Frame], said: Mapping) -> None:
