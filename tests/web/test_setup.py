@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+from types import SimpleNamespace
 
 import cv2
 import numpy as np
 import pytest
-from fake_session import FakeSession, table_picture, without_markers
+from fake_session import FakeCamera, FakeObserver, FakeSession, table_picture, without_markers
 from playwright.sync_api import expect
 from scenes import rigged
 from simulated_webcams import BRIO, SWITCHES, VALUES, SimulatedCapture, SimulatedChoices
@@ -244,6 +245,21 @@ def test_each_step_is_measured_and_shown(client, session):
         assert client.post(f"measure/{step}").status_code == 303
     assert session.observer.asked == ["empty", "colors", "sizes"] and session.judging.set_up == 1
     assert client.page().count("✓ pass") > 15 and "Pieces still in the field <small>A</small>" in client.page()
+
+
+def test_each_step_is_measured_by_both_cameras_and_a_fault_says_of_which(client, session):
+    assert client.web.get("/setup/mats_2.jpg").status_code == 404
+    beside = SimpleNamespace(camera=FakeCamera(), observer=FakeObserver(session.piece_set), is_first=False)
+    beside.camera.name, session.second = "side", beside
+    for step in STEPS:
+        client.post(f"measure/{step}")
+    assert beside.observer.asked == session.observer.asked == ["empty", "colors", "sizes"]
+    assert "The second camera: side" in client.page() and client.page().count("<small>side</small>") > 10
+    assert client.web.get("/setup/mats_2.jpg").mimetype == "image/jpeg"
+    assert (session.data_dir / "rig_2" / "camera.json").exists()
+    beside.camera.latest = lambda *how: None
+    said = client.web.post("/setup/measure/empty", data={"csrf_token": client.token}, headers={"Accept": "text/html"})
+    assert said.status_code == 303 and "camera side: " in client.page()
 
 
 def test_settings_are_chosen_anew_with_the_mats_and_held_and_what_is_not_in_force_is_said(client, session, monkeypatch):
