@@ -58,6 +58,8 @@ DECK = Path(__file__).parents[2] / "cards" / "decks" / "challenge80.json"
 ZONES = "AB"
 SECOND_TURN_DEG, SECOND_PITCH_DEG = (50.0, 140.0), (26.0, 42.0)
 """A second camera stands so far around the table from the first, and looks down so steeply."""
+PERSON_MM = 260.0
+"""A second camera looks past a person by so much."""
 WIDE_PX = 960
 """Pictures of sessions with two cameras are so wide: path tracing takes its time by the pixel."""
 
@@ -111,9 +113,17 @@ def second_rig(rig: Rig) -> Rig:
         away = np.array([math.cos(a) * math.cos(p), math.sin(a) * math.cos(p), math.sin(p)])
         view = View(tuple(target + rng.uniform(620, 900) * away), tuple(target), float(rng.uniform(-3, 3)))
         seen = replace(rig, session=replace(session, webcam=webcam), view=view)
-        if _in_view(seen.session, rig.mats, view):
+        if _in_view(seen.session, rig.mats, view) and not _behind_people(rig, view):
             return seen
     raise BadCard(f"{session.name}: no second camera sees both mats")
+
+
+def _behind_people(rig: Rig, view: View) -> bool:
+    """Whether a person sits near the way from the camera to a mat, by the plan."""
+    eye = np.array(view.eye[:2])
+    ways = [eye + share * (np.array([mat.x, mat.y]) - eye) for mat in rig.mats for share in np.linspace(0, 1, 20)]
+    people = [(person.x_mm, person.y_mm) for person in rig.session.room.people]
+    return any(math.dist(at, person) < PERSON_MM for at in ways for person in people)
 
 
 def _small(cam: Webcam) -> Webcam:
@@ -315,8 +325,10 @@ def _stand(rig: Rig, zone: str, k: int, card: Card, rng: random.Random) -> Stand
     number = ZONES.index(zone)
     if rig.session.two_views and (k + number) % 2 == 0:
         mat = rig.mats[number]
-        eye = (np.array(rig.view.eye) - (mat.x, mat.y, 0)) @ about_z(mat.turn)
-        return hidden_stand(card, rig.pieces, eye, rig.session.seed + k // 2 + number, rng)
+        first, second = (
+            (np.array(one.view.eye) - (mat.x, mat.y, 0)) @ about_z(mat.turn) for one in (rig, second_rig(rig))
+        )
+        return hidden_stand(card, rig.pieces, (first, second), rig.session.seed + k // 2 + number, rng)
     return make_stand(card, rig.pieces, rng, rng.random() < 0.55)
 
 

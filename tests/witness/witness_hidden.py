@@ -1,4 +1,4 @@
-"""Stands with a piece that a camera does not see: behind the build, or behind what stands before it.
+"""Stands with a piece that one camera does not see and another does: behind the build, or what stands before it.
 
 Three ways by turns: the card's build with one of its pieces hidden by a loose one that stands before the field, the
 same with another piece in the hidden one's place, and the card's build with one piece too many hidden behind it.
@@ -22,6 +22,8 @@ from cards.stability import stands
 
 HIDDEN_SHARE = 0.12
 """So little of the hidden piece's surface is to be seen, of what would be of it alone."""
+SHOWN_SHARE = 0.4
+"""So much of it the other camera sees at least."""
 BESIDE_MM, LINE_MM = 8.0, 18.0
 """A loose piece stands so far outside the field at least; a build so far inside of its line."""
 TRIES = 40
@@ -31,17 +33,18 @@ Way = Callable[[Card, PieceSet, np.ndarray, Random], Iterator[tuple[str, Pieces,
 and the piece that is to be hidden."""
 
 
-def hidden_stand(card: Card, pieces: PieceSet, eye: np.ndarray, way: int, rng: Random) -> Stand:
-    """A stand with a piece hidden from the camera at ``eye`` (3,) mm in the mat's frame; ``way`` counts through the
-    three. Raises BadCard when none is found."""
+def hidden_stand(card: Card, pieces: PieceSet, eyes: tuple[np.ndarray, np.ndarray], way: int, rng: Random) -> Stand:
+    """A stand with a piece hidden from the first of two cameras at ``eyes`` (3,) mm in the mat's frame, and shown to
+    the other; ``way`` counts through the three. Raises BadCard when none is found."""
     make = WAYS[way % len(WAYS)]
     for _ in range(TRIES):
-        for expected, built, loose, hidden in make(card, pieces, eye, rng):
+        for expected, built, loose, hidden in make(card, pieces, eyes[0], rng):
             whole = (*built, *loose)
             if (
                 overlapping(pieces, whole)
                 or not stands(pieces, built)
-                or seen_share(pieces, whole, hidden, eye) > HIDDEN_SHARE
+                or seen_share(pieces, whole, hidden, eyes[0]) > HIDDEN_SHARE
+                or seen_share(pieces, whole, hidden, eyes[1]) < SHOWN_SHARE
             ):
                 continue
             if card.is_right(Build(pieces, built)) == (expected == "match"):
