@@ -40,7 +40,7 @@ from referee.vision.image.background import UNKNOWN_DENSITY, log_empty
 from referee.vision.image.evidence import Evidence, foreground, gather_evidence, paper_white
 from referee.vision.image.view import ZoneView, zone_view
 from referee.vision.measured import measured
-from referee.vision.search.canvas import Canvas, Reading, canvas_of, fit_of, joint_fit
+from referee.vision.search.canvas import Canvas, Reading, canvas_of, joint_fit
 from referee.vision.search.joint import Hypothesis, joint_readings
 from referee.vision.search.readings import Searched, search
 from referee.vision.search.sizes import size_factor
@@ -469,7 +469,7 @@ def _cases(
     fitted = {id(views[0]): views for views in hypotheses}
     best = fitted[id(compared.best.reading)]
     rival: Sequence[Reading | None] = fitted[id(compared.rival.reading)] if compared.rival else [None] * len(looks)
-    fit = joint_fit([fit_of(canvas, reading) for canvas, reading in zip(canvases, best, strict=True)])
+    fit = joint_fit(canvases, best)
     proof = proof_of([look.shown(rulings, a, b) for look, a, b in zip(looks, best, rival, strict=True)])
     size_factor = looks[0].observer.size_factor
     return {

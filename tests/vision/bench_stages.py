@@ -28,7 +28,7 @@ STAGES = {
     "light": ("_palette_now", "light_alarms"),
     "evidence": ("gather_evidence",),
     "catalogue": ("catalogue",),
-    "search": ("canvas_of", "search", "joint_readings", "fit_of"),
+    "search": ("canvas_of", "search", "joint_readings", "joint_fit"),
     "proof": ("shown_of", "visibility_of"),
     "verdict": ("decide",),
 }

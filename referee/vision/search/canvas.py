@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -236,7 +236,6 @@ class Fit:
     beside: float
     instability_nats: float = 0.0
     possible: float = 0.0
-    pieces: tuple[tuple[float, float], ...] = ()
 
     @property
     def good(self) -> bool:
@@ -256,17 +255,33 @@ NEAR_PX = measured(5, "px of the view (mm)", "by hand: so near an edge, of a bui
 FEW_PX = measured(20, "px of the view (mm2)", "by hand: fewer say nothing: of a colour, a piece, a sliver between two")
 
 
-def joint_fit(fits: Sequence[Fit]) -> Fit:
-    """How well a reading accounts for what several views show together, its pieces in the same order in each."""
+def joint_fit(canvases: Sequence[Canvas], readings: Sequence[Reading]) -> Fit:
+    """How well a reading accounts for what several views show together, as fitted to each, its pieces in one order."""
+    fits = [fit_of(canvas, reading) for canvas, reading in zip(canvases, readings, strict=True)]
     if len(fits) == 1:
         return fits[0]
     possible = sum(fit.possible for fit in fits)
     share = sum(fit.share * fit.possible for fit in fits) / possible if possible else 1.0
-    pieces = np.sum([fit.pieces for fit in fits], axis=0).reshape(-1, 2).tolist()
+    pieces = np.sum([agreements(canvas, reading) for canvas, reading in zip(canvases, readings, strict=True)], axis=0)
     return Fit(share, _least(pieces), max(fit.beside for fit in fits), fits[0].instability_nats)
 
 
-def _least(pieces: Sequence[Sequence[float]]) -> float:
+def agreements(canvas: Canvas, reading: Reading) -> np.ndarray:
+    """What of each piece (n, 2) its visible pixels give and could, 0 of one of which few are seen: what stands behind
+    a loose piece is not seen there."""
+    canvas.draw(reading)
+    _draw_loose(canvas, reading)
+    near, best = canvas.maps.near.copy(), np.maximum(canvas.strongest, 0.0)
+    return np.array([_agreement(canvas, reading, i, near, best) for i in range(reading.count)]).reshape(-1, 2)
+
+
+def _draw_loose(canvas: Canvas, reading: Reading) -> None:
+    """Draw a reading's loose pieces into the maps as they are."""
+    for row in reading.loose:
+        rasterizer.place(canvas.arrays, row, canvas.scene(), True)
+
+
+def _least(pieces: Iterable[Sequence[float]] | np.ndarray) -> float:
     """The least of what is given of what could be; 1 where nothing is seen."""
     return min((given / possible for given, possible in pieces if possible), default=1.0)
 
@@ -276,10 +291,9 @@ def fit_of(canvas: Canvas, reading: Reading) -> Fit:
     best = np.maximum(canvas.strongest, 0.0)
     canvas.draw(reading)
     near = canvas.maps.near.copy()
-    pieces = tuple(_agreement(canvas, reading, i, near, best) for i in range(reading.count))
+    pieces = [_agreement(canvas, reading, i, near, best) for i in range(reading.count)]
     canvas.draw(reading)
-    for row in reading.loose:
-        rasterizer.place(canvas.arrays, row, canvas.scene(), True)
+    _draw_loose(canvas, reading)
     gained = canvas.maps.gained
     around = _dilated(near > 0, TOUCHING_PX // 2 // canvas.factor) if reading.count else np.ones_like(near, bool)
     possible = float(best[around].sum())
@@ -287,7 +301,7 @@ def fit_of(canvas: Canvas, reading: Reading) -> Fit:
     left = (best - np.maximum(gained, 0.0)) * (canvas.strongest > PIXEL_NATS * canvas.factor**2)
     touching = _dilated(near > 0, TOUCHING_PX // 2 // canvas.factor) if reading.count else _over_field(canvas)
     beside = _beside(left, touching, canvas.factor)
-    return Fit(share, _least(pieces), beside, crookedness(canvas, reading), possible, pieces)
+    return Fit(share, _least(pieces), beside, crookedness(canvas, reading), possible)
 
 
 def crookedness(canvas: Canvas, reading: Reading) -> float:

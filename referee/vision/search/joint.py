@@ -9,20 +9,27 @@ hypothesis before any pixel is seen, and what speaks for one that satisfies the 
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import permutations, product
 
 import numpy as np
 
 from referee.vision.search import loose_pieces
 from referee.vision.search.canvas import (
+    FEW_READINGS,
     FINEST,
+    GOOD_AGREEMENT,
     QUICK,
     Canvas,
     Reading,
+    agreements,
     crookedness,
     fit_readings,
+    lowest_first,
     prior_costs,
 )
 from referee.vision.search.readings import FAR_BEHIND, RIGHT_PRIOR, History, Searched, improve, with_loose
+from referee.vision.search.rules import STEP_X
+from referee.vision.search.stances import Catalogue
 from referee.vision.search.storeys import SECOND_BEST
 
 Hypothesis = tuple[Reading, ...]
@@ -34,6 +41,9 @@ def joint_readings(searched: Sequence[Searched], is_right: Callable[[Reading], b
     if len(searched) == 1:
         return [(reading,) for reading in searched[0].readings]
     wholes = [_with_apart(one.canvas, reading) for one in searched for reading in one.readings]
+    wholes += [
+        _joined(one, a, b) for one, other in permutations(searched, 2) for a, b in product(*map(_first, (one, other)))
+    ]
     found = _scored(searched, _distinct(wholes, set()), is_right)
     known = {_key(reading) for reading in wholes}
     for _ in range(SECOND_BEST):
@@ -44,6 +54,38 @@ def joint_readings(searched: Sequence[Searched], is_right: Callable[[Reading], b
         known |= {_key(reading) for reading in fresh}
         found = sorted([*found, *_scored(searched, fresh, is_right)], key=lambda views: -views[0].score)
     return found
+
+
+def _first(one: Searched) -> list[Reading]:
+    """The best few readings of a view that have different pieces."""
+    first: dict[tuple, Reading] = {}
+    for reading in one.readings:
+        first.setdefault(reading.stances, reading)
+    return list(first.values())[:FEW_READINGS]
+
+
+def _joined(one: Searched, reading: Reading, other: Reading) -> Reading:
+    """The pieces that one view shows of its ``reading``, with those of an ``other`` view's that may stand beside them
+    and are yet in the box."""
+    cat, turn, outside = one.canvas.cat, reading.turn, reading.loose[~_inside(one.canvas, reading)]
+    reading, other = _with_apart(one.canvas, reading), _with_apart(one.canvas, other)
+    own, rows = _rows(reading), _turned(_rows(other), other.turn - turn)
+    given, possible = agreements(one.canvas, Reading(turn, own, 0.0, loose=outside)).T
+    shown = given > GOOD_AGREEMENT * np.maximum(possible, 1.0)
+    chosen, built = list(own[shown]), list(np.arange(len(own))[shown] < reading.count)
+    for i, row in enumerate(rows):
+        kinds = cat.kind[np.array([row, *chosen])[:, 0].astype(int)]
+        if (kinds == kinds[0]).sum() <= cat.stock[kinds[0]] and not _in_one_place(cat, row, own[shown]):
+            chosen.append(row)
+            built.append(i < other.count)
+    pieces, inside = np.array(chosen).reshape(-1, 5), np.array(built, bool)
+    return Reading(turn, lowest_first(cat, pieces[inside]), 0.0, loose=_turned(pieces[~inside], turn))
+
+
+def _in_one_place(cat: Catalogue, row: np.ndarray, others: np.ndarray) -> bool:
+    """Whether a piece (5,) would have to be where one of the others (n, 5) is, by their boxes."""
+    reach = (cat.size[int(row[0])] + cat.size[others[:, 0].astype(int)]) / 2 - STEP_X
+    return bool((np.abs(others[:, 1:4] - row[1:4]) < reach).all(1).any())
 
 
 def _scored(
@@ -134,8 +176,12 @@ def _improved(one: Searched, reading: Reading) -> Reading:
 
 def _with_apart(canvas: Canvas, reading: Reading) -> Reading:
     """The reading without the loose pieces outside the field: of those in it, which count, every view is asked."""
-    inside = (np.abs(reading.loose[:, 1:3]) <= canvas.field_mm).all(1)
-    return replace(reading, score=0.0, loose=reading.loose[inside])
+    return replace(reading, score=0.0, loose=reading.loose[_inside(canvas, reading)])
+
+
+def _inside(canvas: Canvas, reading: Reading) -> np.ndarray:
+    """Which of the loose pieces (n,) stand in the field."""
+    return (np.abs(reading.loose[:, 1:3]) <= canvas.field_mm).all(1)
 
 
 def _distinct(builds: Sequence[Reading], known: set[tuple]) -> list[Reading]:
