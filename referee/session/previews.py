@@ -126,11 +126,11 @@ class Previews(JobQueue[Callable[[], None]]):
         self._kept = VerdictPictures(session.data_dir / "verdicts")
 
     def get(self, name: str) -> bytes | None:
-        """The latest JPEG: live, zone_A, zone_B, overlay, overlay/N, build/N/A or card; the first one is waited for,
-        half a second at most."""
+        """The latest JPEG: live, live_2, zone_A, zone_B, overlay, overlay/N, build/N/A or card; the first one is waited
+        for, half a second at most."""
         with self._ready:
             self._wanted[name] = time.monotonic()
-            if name in ("live", "zone_A", "zone_B", "card") and self.alive:
+            if name in ("live", "live_2", "zone_A", "zone_B", "card") and self.alive:
                 self._ready.wait_for(lambda: name in self._made, 0.5)
             made = self._made.get(name)
         return made[1] if made else self._from_disk(name)
@@ -199,6 +199,8 @@ class Previews(JobQueue[Callable[[], None]]):
             names = [n for n, at in self._wanted.items() if now - at < WANTED_S]
         if "card" in names:
             self._make_card()
+        if "live_2" in names and self._session.second and (beside := self._session.second.newest()):
+            self._keep("live_2", beside.number, jpeg_of(beside.image))
         names = [n for n in names if n in ("live", "zone_A", "zone_B")]
         frame = None
         with suppress(DeviceLost):

@@ -40,12 +40,12 @@ class SecondView:
             self._frames.clear()
         return before
 
-    def gives_pictures(self) -> bool:
-        """Whether the camera is there."""
+    def newest(self) -> Frame | None:
+        """The camera's newest frame; None while it gives none."""
         try:
-            return self.camera.latest(-1, 0.0) is not None
+            return self.camera.latest(-1, 0.0)
         except DeviceLost:
-            return False
+            return None
 
     def between(self, from_s: float, until_s: float, error_s: float) -> list[Frame]:
         """Its frames that were surely taken between these host times, known to ``error_s`` themselves."""
@@ -55,7 +55,7 @@ class SecondView:
 
     def renew_empty(self) -> None:
         """Both fields are empty now."""
-        if self.gives_pictures() and (frame := self.camera.latest(-1, 0.0)):
+        if frame := self.newest():
             self.observer.renew_empty(frame.image)
 
     def _take(self, camera: Camera, frame: Frame) -> None:

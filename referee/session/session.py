@@ -201,7 +201,7 @@ class Session:
         main one again as soon as it is back. Whether they have changed places now."""
         second = self.second
         due = second is not None and (lost if self.state.phase in PHASES_IN_PLAY else second.is_first)
-        if second is None or not due or not second.gives_pictures():
+        if second is None or not due or not second.newest():
             return False
         self._exchange(second)
         return True

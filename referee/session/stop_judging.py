@@ -204,10 +204,8 @@ class StopJudging:
 
     def _rests_on(self, beside: Sequence[Frame]) -> list[str]:
         """With two cameras: which of them the verdict rests on, for the record."""
-        cameras = self._session.cameras
-        if len(cameras) == 1:
-            return []
-        return [f"judged by {' and '.join(camera.name for camera in cameras[: 2 if beside else 1])}"]
+        names = [camera.name for camera in self._session.cameras]
+        return [f"judged by {' and '.join(names[: 2 if beside else 1])}"] if len(names) > 1 else []
 
     def _give_up(self, state: MatchState, code: str) -> None:
         """No frame could be judged: undecided, so that the match goes on by a human's ruling."""

@@ -11,7 +11,7 @@ from referee.web.pages import board, console, practice, prove, results, setup
 from referee.web.security import public
 from referee.web.streaming.streams import Parts, Stream, Streams, Visitor
 
-PICTURES = frozenset({"live", "zone_A", "zone_B", "stop", "overlay", "card"})
+PICTURES = frozenset({"live", "live_2", "zone_A", "zone_B", "stop", "overlay", "card"})
 """Names that a session's ``picture`` knows; no other string from a URL reaches it."""
 
 PUBLIC_PICTURES = frozenset({"stop", "overlay", "card"})

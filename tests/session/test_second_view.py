@@ -94,11 +94,13 @@ def test_the_first_camera_lost_in_mid_duel_is_told_and_the_second_judges_until_i
 
 def test_frames_of_the_other_camera_count_only_within_both_bounds(at_table, until):
     with at_table(second=True) as (session, _):
-        until(lambda: session.second.gives_pictures())
+        until(lambda: session.second.newest())
         time.sleep(0.4)
         now_s = session.clock.now_s()
         assert len(session.second.between(now_s - 0.3, now_s, 0.0)) >= 2
         assert not session.second.between(now_s - 0.3, now_s, 0.16)
+        until(lambda: session.picture("live_2"))
+        assert session.snapshot()["live"]["second"]["name"] == "SIMULATED table, side"
 
 
 def test_both_cameras_are_remembered_with_the_rig_until_one_is_used_alone(at_table, tmp_path):

@@ -155,6 +155,7 @@ def blueprint(session: Session) -> flask.Blueprint:
         match = session.snapshot().get("match") or {}
         return flask.render_template(
             "console.html",
+            second=session.second.camera.name if session.second else "",
             parts=live,
             name=flask.session.get("name", ""),
             modes=tuple(MODES),
