@@ -118,7 +118,7 @@ def keep_rig(folder):
     grey = np.full((48, 64, 3), 90, np.uint8)
     observer = SimpleNamespace(**seen, empty=grey, colors=grey, placed=placed)
     camera = SimpleNamespace(name="c", source="/dev/v4l/by-id/c", settings=CameraSettings())
-    RigSetup(SimpleNamespace(observer=observer, data_dir=folder, camera=camera)).keep()
+    RigSetup(SimpleNamespace(observer=observer, data_dir=folder, camera=camera, second=None)).keep()
 
 
 KEPT = {
