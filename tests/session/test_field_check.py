@@ -67,7 +67,7 @@ def test_a_moment_before_the_go_the_empty_table_is_learnt_anew(shown, learnt):
     rig = Rig(6, "across")
     stage, observer, before = Stage(rig, CARD, "B"), rig.observer, rig.observer.empty
     world = stage.world(stage.full if shown == "full" else [])
-    session = SimpleNamespace(observer=observer, deck=DECK, alarm=lambda *_: None)
+    session = SimpleNamespace(observer=observer, deck=DECK, alarm=lambda *_: None, second=None)
     state, gate, judging = after(DrawCard("L01"), Ready()), Gate(observer), LiveJudging(session)
     for number in range(1, round(1.5 * FPS)):
         frame = Frame((rig.picture(world, number) * 0.85).astype(np.uint8), number, number / FPS)

@@ -69,12 +69,12 @@ class RealTable:
 
     def stage_empty(self) -> None:
         """Nothing lies on the table, and the camera has seen that."""
-        self.rig._photo(World())
+        self.rig._photo(World(), self.rig.camera)
 
     def stage_colors(self) -> None:
         """Every piece of the set apart from the others in both fields."""
         standing = [place_piece(p) for p in spread_set(self.session.piece_set)]
-        self.rig._photo(World({"A": standing, "B": standing}))
+        self.rig._photo(World({"A": standing, "B": standing}), self.rig.camera)
 
     def stage_play(self) -> None:
         """The players' own pieces again."""
