@@ -18,7 +18,7 @@ from cards.pieces import load_piece_set
 from referee.benchmark.effects.scene import Inputs
 from referee.benchmark.scoring import ZoneScore, score_frame
 from referee.errors import BadImage
-from referee.recording.folder import CAMERA, DECK, PIECES, PLACED, read_placed
+from referee.recording.folder import CAMERA, DECK, PIECES, PLACED, of_camera, read_placed
 from referee.vision.image.files import read_picture
 from referee.vision.observer import Judgement, Observer, judge_views
 from referee.workers import end_with_parent
@@ -73,15 +73,10 @@ def jobs(folders: Sequence[Path], knowledge: Knowledge, every: int = 1) -> list[
     return [Job(folder, i, knowledge) for folder in folders for i in range(0, len(truth_of(folder)["frames"]), every)]
 
 
-def of_second(path: Path) -> Path:
-    """The second camera's file beside one of the first's: ``duel_01_2.jpg`` beside ``duel_01.jpg``."""
-    return path.with_stem(f"{path.stem}_2")
-
-
-def read_inputs(folder: Path, second: bool = False) -> Inputs:
-    """What a session's folder gives, with its empty frame as the picture to judge; or its ``second`` camera's."""
+def read_inputs(folder: Path, camera_number: int = 1) -> Inputs:
+    """What a session's folder gives of the first camera or the second, with its empty frame as the picture to judge."""
     names = ("empty.jpg", "colours.jpg", CAMERA, PLACED)
-    empty_path, colors_path, lens, placed = (of_second(folder / n) if second else folder / n for n in names)
+    empty_path, colors_path, lens, placed = (folder / of_camera(name, camera_number) for name in names)
     empty, colors = read_picture(empty_path), read_picture(colors_path)
     camera = load_camera(lens) if lens.exists() else None
     return Inputs(empty, load_piece_set(folder / PIECES), camera, empty, colors, read_placed(placed))
@@ -100,9 +95,9 @@ def observer_of(inputs: Inputs, knowledge: Knowledge = ALL_KNOWLEDGE) -> Observe
 
 
 @lru_cache(maxsize=4)
-def rig_observer(folder: Path, knowledge: Knowledge = ALL_KNOWLEDGE, second: bool = False) -> Observer:
-    """The observer of a session's folder, or that of its ``second`` camera."""
-    return observer_of(read_inputs(folder, second), knowledge)
+def rig_observer(folder: Path, knowledge: Knowledge = ALL_KNOWLEDGE, camera_number: int = 1) -> Observer:
+    """The observer of a session's folder, of its first camera or its second."""
+    return observer_of(read_inputs(folder, camera_number), knowledge)
 
 
 def judge_frame(folder: Path, truth: dict, knowledge: Knowledge = ALL_KNOWLEDGE) -> tuple[Judgement, list[ZoneScore]]:
@@ -110,8 +105,9 @@ def judge_frame(folder: Path, truth: dict, knowledge: Knowledge = ALL_KNOWLEDGE)
     observer, image = rig_observer(folder, knowledge), folder / truth["image"]
     card = load_deck(folder / DECK).card(truth["card"])
     views = [(observer, read_picture(image))]
-    if knowledge.second and of_second(image).exists():
-        views.append((rig_observer(folder, knowledge, second=True), read_picture(of_second(image))))
+    beside = folder / of_camera(truth["image"], 2)
+    if knowledge.second and beside.exists():
+        views.append((rig_observer(folder, knowledge, 2), read_picture(beside)))
     judgement = judge_views(views, card)
     name = f"{folder.name}/{truth['image']}"
     return judgement, score_frame(judgement, name, card, truth["zones"], observer.piece_set)

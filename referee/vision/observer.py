@@ -445,7 +445,7 @@ def _judged(
     observer = look.observer
     studied(ZoneStudy(look.view, look.evidence, searched[look].canvas, readings, decision, observer.piece_set))
     left_out = [str(one.number + 1) for one in looks if one not in counted]
-    notes = [f"mat {look.view.zone}: camera {' and '.join(left_out)} does not show it clearly and is left out"]
+    note = f"mat {look.view.zone}: camera {' and '.join(left_out)} does not show it clearly and is left out"
     sight = ZoneSight(
         look.view.lean(),
         look.evidence.lean(),
@@ -455,7 +455,7 @@ def _judged(
         case.features,
         decision.doubts,
     )
-    return decision.verdict, sight, tuple(notes[: len(left_out)])
+    return decision.verdict, sight, (note,) if left_out else ()
 
 
 def _cases(
