@@ -312,7 +312,8 @@ def make_frames(rig: Rig, rng: random.Random) -> list[tuple[Card, dict[str, Stan
                 stands = {zone: _stand(rig, zone, k, card, rng) for zone in ZONES}
             except BadCard as fault:
                 print(f"{rig.session.name} {k} attempt {attempt}: {fault}", file=sys.stderr)
-                others = [c for c in session_cards(rig.session, rig.pieces, rng) if c.kind != card.kind]
+                drawn = session_cards(rig.session, rig.pieces, rng)
+                others = [c for c in drawn if c.kind != card.kind] or drawn
                 card = replace(others[0], id=f"{_letter(others[0])}{k:02d}")
                 continue
             found.append((card, _kept_apart(rig, stands)))
