@@ -24,12 +24,13 @@ class Frame:
     """One picture. ``image`` is (h, w, 3) uint8 BGR and never written to again.
 
     ``number`` counts every frame the source produced, so a gap is frames dropped;
-    ``at_s`` is the time of exposure as well as it is known.
+    ``at_s`` is the time of exposure as well as it is known. ``camera``: where two are recorded, which of them took it.
     """
 
     image: np.ndarray
     number: int
     at_s: float
+    camera: int = 1
 
 
 class Camera(Protocol):

@@ -4,8 +4,10 @@
 ``camera``, ``piece_set`` and ``deck``, ``go`` (seconds), ``stop`` ({zone, seconds}), ``marks``, ``judged``,
 ``verdicts`` (zone -> the contract's row), ``findings`` (zone -> names of ``rules.FINDINGS``), ``callers``,
 ``award`` (player), ``human`` (rulings by people), ``dropped``, ``versions``, ``simulated``, ``hashes`` (file ->
-SHA-256), ``film`` (the original, where ``video.mp4`` is a copy for browsers) and ``cut_short``: why the recording is
-not whole, or null, with ``cut_short_said`` for other languages. All seconds are video time, 0 at the first frame.
+SHA-256), ``film`` (the original, where ``video.mp4`` is a copy for browsers), ``second`` (the second ``camera``,
+when its film ``begins``, ``dropped``, ``cut_short``) and ``cut_short``: why the recording is not whole, or null, with
+``cut_short_said`` for other languages. All seconds are video time, 0 at the first camera's first frame; each film and
+its list of times begin at 0.
 Recorded facts are never edited: what people say later stands in ``review.jsonl`` beside them, one line each, appended.
 """
 
@@ -97,6 +99,12 @@ class _Judged(BaseModel):
     second: "_Judged | None" = None
 
 
+class _SecondFilm(BaseModel):
+    """What a second camera filmed, from when on; None while it has given no frame."""
+
+    begins: float | None = None
+
+
 class _Meta(BaseModel):
     """What other modules rely on in ``attempt.json``; whatever else stands in it is carried along."""
 
@@ -116,6 +124,7 @@ class _Meta(BaseModel):
     cut_short: str | None = None
     cut_short_said: dict[str, Any] | None = None
     film: str | None = None
+    second: _SecondFilm | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +134,7 @@ class Attempt:
     folder: Path
     meta: Mapping
     number: int = 1
-    """Of the camera whose lens, colours, empty table and judged frames are asked for."""
+    """Of the camera whose film, lens, colours, empty table and judged frames are asked for."""
 
     @property
     def name(self) -> str:
@@ -135,7 +144,8 @@ class Attempt:
     @property
     def film(self) -> Path:
         """The pictures as they were recorded: the original where ``video.mp4`` is a copy made for the browser."""
-        return self.folder / Path(self.meta.get("film") or VIDEO).name
+        first = Path(self.meta.get("film") or VIDEO).name
+        return self.folder / (first if self.number == 1 else of_camera(VIDEO, self.number))
 
     @property
     def cut_short(self) -> str | None:
@@ -219,7 +229,9 @@ class Attempt:
     @cached_property
     def seconds(self) -> list[float]:
         """Video time of every frame."""
-        return read_times(self.folder / TIMES)
+        second = self.meta.get("second") or {}
+        begins_s = (second.get("begins") or 0.0) if self.number == 2 else 0.0
+        return [begins_s + seconds for seconds in read_times(self.folder / of_camera(TIMES, self.number))]
 
     def judged_frames(self) -> list[np.ndarray]:
         """The frames that the verdict stands on, lossless, (h, w, 3) uint8 BGR each."""

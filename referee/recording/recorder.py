@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,7 @@ class GivenUp:
 
     number: int
     at_s: float
+    camera: int = 1
 
 
 class Backlog:
@@ -46,9 +48,9 @@ class Backlog:
 
     Its law: what waits keeps its order, and a frame that is given up leaves its number and time in its place. Frames
     near a Stop go last, and before them the newest ones, since they may turn out to be near one. Of the others goes the
-    one whose absence leaves the smallest gap, so that what is left is as even as it can be.
+    one whose absence leaves the smallest gap in its camera's film, so that what is left is as even as it can be.
 
-    ``dropped``: frames given up so far. The newest frame is never given up.
+    ``dropped``: frames given up so far. The newest frame of a camera is never given up.
     """
 
     def __init__(self, most_bytes: int, near_s: float = NEAR_STOP_S) -> None:
@@ -56,7 +58,7 @@ class Backlog:
         self._items: deque[Frame | GivenUp | Job] = deque()
         self._bytes = 0
         self._stops: list[float] = []
-        self._taken_s = float("-inf")
+        self._taken_s: dict[int, float] = {}
 
     def __bool__(self) -> bool:
         return bool(self._items)
@@ -87,7 +89,7 @@ class Backlog:
         item = self._items.popleft()
         if isinstance(item, Frame):
             self._bytes -= item.image.nbytes
-            self._taken_s = item.at_s
+            self._taken_s[item.camera] = item.at_s
         return item
 
     def is_hurried(self, frame: Frame) -> bool:
@@ -98,31 +100,35 @@ class Backlog:
         return any(abs(at_s - stop) <= self.near_s for stop in self._stops)
 
     def _victim(self) -> Frame | None:
-        frames = self.frames
-        if len(frames) < 2:
-            return None
-        now_s = frames[-1].at_s
-        before_s = [self._taken_s, *(frame.at_s for frame in frames[:-2])]
-        gaps_s = [after.at_s - s for s, after in zip(before_s, frames[1:], strict=True)]
-        return min(zip(frames, gaps_s, strict=False), key=lambda row: (self._worth(row[0], now_s), row[1]))[0]
+        gaps = [gap for camera in (1, 2) for gap in self._gaps(camera)]
+        now_s = self.frames[-1].at_s
+        least = min(gaps, key=lambda gap: (self._worth(gap[0], now_s), gap[1]), default=None)
+        return least and least[0]
+
+    def _gaps(self, camera: int) -> list[tuple[Frame, float]]:
+        """The frames of a camera that may go, each with the gap in seconds that it would leave."""
+        frames = [frame for frame in self.frames if frame.camera == camera]
+        before_s = [self._taken_s.get(camera, float("-inf")), *(frame.at_s for frame in frames)]
+        return [(frame, after.at_s - s) for frame, after, s in zip(frames, frames[1:], before_s, strict=False)]
 
     def _worth(self, frame: Frame, now_s: float) -> int:
         return 2 if self._is_near(frame.at_s) else int(now_s - frame.at_s <= self.near_s + EVIDENCE_READY_S)
 
     def _give_up(self, frame: Frame) -> None:
         place = next(n for n, item in enumerate(self._items) if item is frame)
-        self._items[place] = GivenUp(frame.number, frame.at_s)
+        self._items[place] = GivenUp(frame.number, frame.at_s, frame.camera)
         self._bytes -= frame.image.nbytes
         self.dropped += 1
 
 
 BEFORE_S = 2.0
 RING_BYTES = 256 << 20
-"""Two seconds of 720p at 30 frames a second take 166 MB; larger pictures get a shorter ring."""
+"""Two seconds of 720p at 30 frames a second take 166 MB a camera; larger pictures get a shorter ring."""
 
 PENDING_BYTES = 256 << 20
-"""Frames that may wait for the encoder: three seconds of 720p at 30 frames a second. All that a busy machine may hold
-beyond what a quiet one does; longer it would only fall further behind."""
+"""Frames that may wait for the encoder: three seconds of one camera's 720p at 30 frames a second. All that a busy
+machine may hold beyond what a quiet one does; longer it would only fall further behind."""
+
 
 Rows = Mapping[str, dict]
 """Zone -> the contract's row."""
@@ -146,7 +152,7 @@ class Recorder:
         self._remover = Remover()
         self._budget, self._reserve = budget or Budget(), reserve_bytes
         self._wake = threading.Condition()
-        self._ring: deque[Frame] = deque()
+        self._rings: dict[int, deque[Frame]] = {1: deque(), 2: deque()}
         self._backlog = Backlog(pending_bytes)
         self._kept = self._kept_beside = self._unwritten = 0
         self._folder: Path | None = None
@@ -163,10 +169,10 @@ class Recorder:
     def frame(self, frame: Frame) -> None:
         """Take a frame in: into the ring, and into the recording if one runs. Never blocks."""
         with self._wake:
-            self._ring.append(frame)
-            size = frame.image.nbytes
-            while frame.at_s - self._ring[0].at_s > self.before_s or len(self._ring) * size > RING_BYTES:
-                self._ring.popleft()
+            ring, size = self._rings[frame.camera], frame.image.nbytes
+            ring.append(frame)
+            while frame.at_s - ring[0].at_s > self.before_s or len(ring) * size > RING_BYTES:
+                ring.popleft()
             if self._folder is not None:
                 self._backlog.put_frame(frame)
                 self._wake.notify_all()
@@ -190,7 +196,8 @@ class Recorder:
         with self._wake:
             self._folder, self._kept, self._kept_beside = folder, 0, 0
             self._append(partial(self._open, folder, said, go_at_s))
-            for frame in self._ring:
+            rings = [ring for ring in self._rings.values() if ring and ring[-1].at_s > go_at_s - self.before_s]
+            for frame in chain.from_iterable(rings):
                 self._backlog.put_frame(frame)
         return folder
 
@@ -371,7 +378,7 @@ class Recorder:
 
     def _skip(self, frame: Frame | GivenUp) -> None:
         if self._take is not None:
-            self._take.skip(frame.number, frame.at_s)
+            self._take.skip(frame.camera, frame.number, frame.at_s)
 
     def _close_take(self, final: Mapping, now_s: float) -> None:
         take, self._take = self._take, None

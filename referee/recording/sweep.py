@@ -85,10 +85,9 @@ def _finished(folder: Path) -> bool:
         return bool(drafts)  # it stays as it is, for a human to look at
     if attempt.cut_short not in (UNFINISHED, NO_RECORD):
         return bool(drafts)
-    video = folder / VIDEO
-    if video.exists():
+    for video in folder.glob("*.mp4"):
         cut_to_whole(video)
-    if not _has_pictures(video):
+    if not _has_pictures(folder / VIDEO):
         write_json(folder / META, {**attempt.meta, **truncation_record(NO_PICTURE_WRITTEN)})
     return True
 

@@ -21,8 +21,9 @@ import numpy as np
 from calibration.palette import Palette, palette_text
 from cards.sentences import sentence, sentence_json
 from referee.devices.ports import Frame
+from referee.errors import BadAttempt
 from referee.files import put_in_place, sync, write_whole
-from referee.recording.folder import META, TIMES, VIDEO, hash_files, write_json
+from referee.recording.folder import META, TIMES, VIDEO, hash_files, of_camera, write_json
 from referee.recording.video import VideoWriter, remux
 
 UNFINISHED, NO_RECORD = sentence("cut_unfinished"), sentence("cut_no_record")
@@ -40,50 +41,123 @@ SILENCE_S = 1.0
 """No frame for so long before the end means that the camera was gone, not that it was slow."""
 
 
-class AttemptWriter:
-    """Writes one attempt. ``t0_s`` is the host time of video time 0, that of the first frame."""
+class Film:
+    """What one camera filmed: its video, and when each frame of it was taken, from the first."""
 
-    def __init__(self, folder: Path, meta: Mapping, go_at_s: float, reserve_bytes: int = RESERVE_BYTES):
-        self.folder, self.go_at_s = folder, go_at_s
-        self.t0_s: float | None = None
-        self.last_s: float | None = None
-        self.last_number: int | None = None
+    def __init__(self, folder: Path, number: int) -> None:
+        self.path, self.times = (folder / of_camera(name, number) for name in (VIDEO, TIMES))
+        self.taken_s: list[float] = []
+        self.dropped: list[tuple[float, int, str]] = []
         self.broken: str | None = None
-        self._marks: list[dict] = []
-        self._dropped: list[dict] = []
-        self._judged: list[dict] = []
-        self._written: list[float] = []
+        self._last_number: int | None = None
         self._writer: VideoWriter | None = None
-        self.meta: dict[str, Any] = opening_record(meta) | {"versions": versions()}
-        self.save()
-        self._times = open(folder / TIMES, "w", encoding="ascii")  # noqa: SIM115 - closed by _let_go()
-        self._times.write("index,seconds\n")
-        self._reserve(reserve_bytes)
-        for name, content in (meta.get("files") or {}).items():
-            write_file(folder / name, content)
+        self._rows = open(self.times, "w", encoding="ascii")  # noqa: SIM115 - closed by close() or abandon()
+        self._rows.write("index,seconds\n")
 
-    def frame(self, frame: Frame, hurried: bool = False) -> None:
-        """Encode one frame, for little where it is ``hurried``, and write its time. May raise OSError."""
-        if self._writer is None or self.t0_s is None:
-            self.t0_s = frame.at_s
-            self._writer = VideoWriter(self.folder / VIDEO, frame.image.shape[1], frame.image.shape[0])
-            self.save()
-        if self.last_number is not None and frame.number > self.last_number + 1:
-            self.drop(frame.number - self.last_number - 1, frame.at_s, "camera")
-        index = self._writer.write(frame.image, frame.at_s - self.t0_s, hurried)
-        self._times.write(f"{index},{frame.at_s - self.t0_s:.4f}\n")
-        self._times.flush()
-        self._written.append(frame.at_s - self.t0_s)
-        self.last_s, self.last_number = frame.at_s, frame.number
+    @property
+    def last_s(self) -> float | None:
+        """Host time of the newest frame in the video."""
+        return self.taken_s[-1] if self.taken_s else None
+
+    def write(self, frame: Frame, hurried: bool) -> None:
+        """Encode one frame, for little where it is ``hurried``, and write its time. May raise OSError; BadAttempt for a
+        picture that fits no more."""
+        if self._writer is None:
+            self._writer = VideoWriter(self.path, frame.image.shape[1], frame.image.shape[0])
+        if self._last_number is not None and frame.number > self._last_number + 1:
+            self.drop(frame.number - self._last_number - 1, frame.at_s, "camera")
+        seconds = frame.at_s - next(iter(self.taken_s), frame.at_s)
+        index = self._writer.write(frame.image, seconds, hurried)
+        self._rows.write(f"{index},{seconds:.4f}\n")
+        self._rows.flush()
+        self.taken_s.append(frame.at_s)
+        self._last_number = frame.number
 
     def skip(self, number: int, at_s: float) -> None:
         """Write down that the frame of that number and host time could not be encoded in time."""
         self.drop(1, at_s, "recorder")
-        self.last_number = number
+        self._last_number = number
 
     def drop(self, count: int, at_s: float, where: str) -> None:
         """Write down frames that are not in the video. ``where``: camera or recorder."""
-        self._dropped.append({"seconds": self._video(at_s), "frames": count, "where": where})
+        self.dropped.append((at_s, count, where))
+
+    def thin(self, stop_s: float) -> dict[str, float] | None:
+        """``AttemptWriter.thin`` of this film alone, the Stop in host time."""
+        nearest = min((abs(s - stop_s) for s in self.taken_s), default=-1.0)
+        lost = sum(count for _, count, _ in self.dropped)
+        dropped = lost / max(1, lost + len(self.taken_s))
+        thin = not 0 <= nearest <= MAX_STOP_GAP_S or dropped > MAX_DROPPED_SHARE
+        return {"nearest_s": round(nearest, 3), "dropped": round(dropped, 3)} if thin else None
+
+    def abandon(self, why: str) -> None:
+        """Stop writing pictures, and keep what is whole."""
+        self.broken = why
+        with suppress(OSError):
+            self._rows.close()
+        if self._writer is not None:
+            self._writer.abandon()
+            self._writer = None
+
+    def close(self) -> None:
+        """End the film, whole. May raise OSError."""
+        if self._writer is not None:
+            self._writer.close()
+            self._writer = None
+            self._index_in_front()
+        with suppress(OSError):
+            self._rows.close()
+
+    def _index_in_front(self) -> None:
+        draft = self.path.with_suffix(".tmp")
+        try:
+            remux(self.path, draft)
+            put_in_place(draft, self.path)
+        except OSError:  # no room for a second copy: the fragmented one is whole and plays
+            draft.unlink(missing_ok=True)
+
+
+class AttemptWriter:
+    """Writes one attempt. Video time 0 is the first camera's first frame; a second one's film begins when it does."""
+
+    def __init__(self, folder: Path, meta: Mapping, go_at_s: float, reserve_bytes: int = RESERVE_BYTES):
+        self.folder, self.go_at_s = folder, go_at_s
+        self.broken: str | None = None
+        self._marks: list[dict] = []
+        self._judged: list[dict] = []
+        self._films: dict[int, Film] = {}
+        self.meta: dict[str, Any] = opening_record(meta) | {"versions": versions()}
+        self.save()
+        self._film(1)
+        self._reserve(reserve_bytes)
+        for name, content in (meta.get("files") or {}).items():
+            write_file(folder / name, content)
+
+    def _film(self, number: int) -> Film:
+        if number not in self._films:
+            self._films[number] = Film(self.folder, number)
+        return self._films[number]
+
+    def frame(self, frame: Frame, hurried: bool = False) -> None:
+        """Film one frame, for little where it is ``hurried``. May raise OSError, and BadAttempt of the first camera's;
+        what is wrong with the second's ends its film alone."""
+        film = self._film(frame.camera)
+        if film.broken:
+            film.skip(frame.number, frame.at_s)
+            return
+        try:
+            film.write(frame, hurried)
+        except BadAttempt as fault:
+            if film is self._films[1]:
+                raise
+            film.broken = sentence("cut_stopped", why=str(fault), at=self._video(film.last_s or self.go_at_s))
+            film.close()
+        if len(film.taken_s) == 1:
+            self.save()
+
+    def skip(self, camera: int, number: int, at_s: float) -> None:
+        """Write down that a camera's frame of that number and host time could not be encoded in time."""
+        self._film(camera).skip(number, at_s)
 
     def mark(self, name: str, at_s: float, data: Mapping) -> None:
         """Write down that something happened at that host time."""
@@ -113,19 +187,22 @@ class AttemptWriter:
         self.save()
 
     def finish(self, final: Mapping, now_s: float) -> None:
-        """Close the video, hash everything, and say that the recording is whole. May raise OSError."""
+        """Close the videos, hash everything, and say that the recording is whole. May raise OSError."""
         self.meta |= final
-        cut_short = self.broken or final.get("cut_short") or self._silence(now_s)
-        if self._writer is not None and not self.broken:
-            self._writer.close()
-            self._writer = None
-            self._index_in_front()
+        for film in self._films.values():
+            if not film.broken:
+                film.close()
+        cut_short = self.broken or final.get("cut_short") or self._silence(self._films[1], now_s)
         self._let_go()
-        for path in (self.folder / TIMES, self.folder, self.folder.parent):  # on the disk before the record says so
+        times = [film.times for film in self._films.values()]
+        for path in (*times, self.folder, self.folder.parent):  # on the disk before the record says so
             sync(path)
         self.meta["thin"] = self.thin()
         self.meta["hashes"] = hash_files(self.folder)
         self.meta |= truncation_record(cut_short)
+        if second := self._films.get(2):
+            row = truncation_record(second.broken or self._silence(second, now_s))
+            self.meta["second"] = self.meta.get("second", {}) | row
         self.save()
 
     @property
@@ -136,27 +213,23 @@ class AttemptWriter:
         return stop is not None and max(row["seconds"] for row in rows) > stop["seconds"] + CAMERA_DELAY_S
 
     def thin(self) -> dict[str, float] | None:
-        """What makes the record of the Stop thin: ``nearest_s``, how far its nearest picture is from it (-1: there is
-        none), and ``dropped``, the share of pictures that are not in the video; None when neither does."""
+        """What makes the record of the Stop thin, in every film: ``nearest_s``, how far its nearest picture is from it
+        (-1: there is none), and ``dropped``, the share of pictures that are not in the video; None when neither does,
+        in one of them."""
         stop = _stop([self._in_video_time(m) for m in self._marks])
         if stop is None:
             return None
-        nearest = min((abs(s - stop["seconds"]) for s in self._written), default=-1.0)
-        lost = sum(row["frames"] for row in self._dropped)
-        dropped = lost / max(1, lost + len(self._written))
-        thin = not 0 <= nearest <= MAX_STOP_GAP_S or dropped > MAX_DROPPED_SHARE
-        return {"nearest_s": round(nearest, 3), "dropped": round(dropped, 3)} if thin else None
+        thin = [film.thin(stop["seconds"] + self._zero_s) for film in self._films.values()]
+        return thin[0] if all(thin) else None
 
     def fail(self, why: str) -> None:
         """Stop writing pictures, keep what is whole, and say why; what follows is only noted."""
         if self.broken:
             return
-        seconds = self._video(self.last_s if self.last_s is not None else self.go_at_s)
-        self.broken = sentence("cut_stopped", why=why, at=seconds)
+        self.broken = sentence("cut_stopped", why=why, at=self._video(self._films[1].last_s or self.go_at_s))
+        for film in self._films.values():
+            film.abandon(film.broken or self.broken)
         self._let_go()
-        if self._writer is not None:
-            self._writer.abandon()
-            self._writer = None
         self.meta |= truncation_record(self.broken)
         with suppress(OSError):
             self.save()
@@ -165,12 +238,20 @@ class AttemptWriter:
         """Write ``attempt.json`` as things stand."""
         said = dict(self.meta) | {
             "go": self._video(self.go_at_s),
-            "dropped": self._dropped,
+            "dropped": self._dropped(1),
             "marks": [self._in_video_time(m) for m in self._marks],
             "judged": self._judged,
         }
+        if second := self._films.get(2):
+            begins = self._video(second.taken_s[0]) if second.taken_s else None
+            said["second"] = said.get("second", {}) | {"begins": begins, "dropped": self._dropped(2)}
         said |= {"stop": _stop(said["marks"])} if "stop" not in self.meta else {}
         write_json(self.folder / META, said)
+
+    def _dropped(self, number: int) -> list[dict]:
+        film = self._films.get(number)
+        rows = film.dropped if film else ()
+        return [{"seconds": self._video(at_s), "frames": count, "where": where} for at_s, count, where in rows]
 
     def _in_video_time(self, mark: Mapping) -> dict:
         return {
@@ -180,22 +261,20 @@ class AttemptWriter:
         }
 
     def _video(self, at_s: float) -> float:
-        return round(at_s - (self.go_at_s if self.t0_s is None else self.t0_s), 4)
+        return round(at_s - self._zero_s, 4)
 
-    def _silence(self, now_s: float) -> str | None:
-        if self.last_s is None:
+    @property
+    def _zero_s(self) -> float:
+        """Host time of video time 0: until the first camera has given a frame, the go."""
+        taken_s = self._films[1].taken_s if self._films else ()
+        return next(iter(taken_s), self.go_at_s)
+
+    def _silence(self, film: Film, now_s: float) -> str | None:
+        if film.last_s is None:
             return sentence("cut_no_frame")
-        if now_s - self.last_s > SILENCE_S:
-            return sentence("cut_silence", at=self._video(self.last_s))
+        if now_s - film.last_s > SILENCE_S:
+            return sentence("cut_silence", at=self._video(film.last_s))
         return None
-
-    def _index_in_front(self) -> None:
-        draft = self.folder / "video.tmp"
-        try:
-            remux(self.folder / VIDEO, draft)
-            put_in_place(draft, self.folder / VIDEO)
-        except OSError:  # no room for a second copy: the fragmented one is whole and plays
-            draft.unlink(missing_ok=True)
 
     def _reserve(self, size: int) -> None:
         with suppress(OSError), open(self.folder / RESERVED, "wb") as file:
@@ -203,8 +282,6 @@ class AttemptWriter:
 
     def _let_go(self) -> None:
         (self.folder / RESERVED).unlink(missing_ok=True)
-        with suppress(OSError):
-            self._times.close()
 
 
 def opening_record(meta: Mapping) -> dict[str, Any]:

@@ -47,7 +47,7 @@ def needed_files(options: RejudgeOptions, folder: Path, names: Sequence[str]) ->
     attempt = load_attempt(folder)
     film = attempt.film.name
     unjudged = options.look and not attempt.meta.get("judged") and STOP not in names
-    films = {VIDEO, film} - ({film} if options.watch or unjudged else set())
+    films = {VIDEO, attempt.seen_by(2).film.name, film} - ({film} if options.watch or unjudged else set())
     return [name for name in names if name not in (*films, *FILES_NOT_JUDGED)]
 
 

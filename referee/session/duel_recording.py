@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -57,15 +58,18 @@ class DuelRecording:
         self._session, self.recorder, self._keep, self._sign = session, recorder, dict(keep), sign
         self._closed: list[tuple[str, Path]] = []
         self._ending = threading.Lock()  # of tick and stop; never of _heard, which the commanding thread waits for
+        self._filmed: dict[int, Camera] = {}
         self._running = self._writing = False
         self._end_s: float | None = None
         self._cut_short: str | None = None
-        self.follow(session.camera)
+        for number, camera in enumerate(session.cameras, 1):
+            self.follow(camera, number)
         session.listen(self._heard)
 
-    def follow(self, camera: Camera) -> None:
-        """Record this camera's frames; the one before is closed by whoever opened it."""
-        camera.listen(self.recorder.frame)
+    def follow(self, camera: Camera, number: int = 1) -> None:
+        """Record this camera's frames as the first's or the second's; the one before is closed by whoever opened it."""
+        self._filmed[number] = camera
+        camera.listen(lambda frame: self.recorder.frame(replace(frame, camera=number)))
 
     def tick(self, now_s: float) -> None:
         """End a recording whose verdict is long enough ago; tell the pages when it can be replayed. Nothing while
@@ -135,7 +139,7 @@ class DuelRecording:
                 "duel": duel.number,
                 "players": dict(duel.seats),
                 "zones": sorted(duel.seats),
-                "camera": session.camera.name,
+                "camera": self._filmed[1].name,
                 "piece_set": session.piece_set.name,
                 "deck": session.deck.name,
                 "simulated": session.simulated,
@@ -143,6 +147,7 @@ class DuelRecording:
                 "go_at_s": go_s,
                 "files": self._keep,
             }
+            | ({"second": {"camera": self._filmed[2].name}} if 2 in self._filmed else {})
         )
 
     def _mark(self, event: Event) -> None:

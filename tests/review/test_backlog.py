@@ -87,6 +87,17 @@ def test_which_frame_goes(times, stops, room, lost):
     assert backlog.dropped == len(lost)
 
 
+def test_of_two_cameras_both_films_stay_even():
+    backlog = Backlog(30 * PIXELS.nbytes)
+    for n in range(120):
+        for camera, late_s in ((1, 0.0), (2, 0.004)):
+            backlog.put_frame(Frame(PIXELS, n, n / FPS + late_s, camera))
+    kept = [item for item in drained(backlog) if isinstance(item, Frame)]
+    for camera in (1, 2):
+        times = [frame.at_s for frame in kept if frame.camera == camera]
+        assert 12 <= len(times) <= 18 and max(np.diff(times)) < 1.0
+
+
 def test_a_stop_of_the_duel_before_still_holds_its_frames():
     backlog = Backlog(8 * PIXELS.nbytes)
     for n in range(5):

@@ -20,6 +20,7 @@ from room import make_room
 from calibration.camera import guessed_camera
 from cards.deck import builtin_deck
 from cards.pieces import builtin_piece_set
+from referee.devices.ports import Frame
 from referee.recording import Budget, Recorder, find_attempts, load_attempt
 from referee.recording.folder import bytes_of
 from referee.recording.retention import read_removals
@@ -157,6 +158,50 @@ def test_a_long_queue_is_encoded_for_less_but_not_what_is_near_the_stop(kit, tmp
     far = [hurried for s, hurried in told if abs(s - at_s) > 1.01]
     assert len(told) == 300 and not any(hurried for s, hurried in told if abs(s - at_s) < 0.99)
     assert all(far[:100]) and not any(far[-50:])  # when little waits any more, all are well encoded again
+
+
+def test_two_cameras_are_filmed_side_by_side_and_what_is_wrong_with_the_second_ends_its_film_alone(
+    kit, recorder, clock
+):
+    def take(n, width=160):
+        frame = kit.shot(n, clock)
+        recorder.frame(frame)
+        clock.sleep(0.011)
+        recorder.frame(Frame(kit.picture(100 + n, width), n // 2, clock.now_s(), 2))
+
+    for n in range(10):
+        take(n)
+    recorder.begin({"match_id": "M1", "card": "L00"})
+    for n in range(10, 40):
+        take(n)
+    recorder.mark("stop", clock.now_s(), zone="A")
+    take(40, 100)
+    take(41)
+    folder = recorder.finish({})
+    assert recorder.settle(20)
+    attempt = load_attempt(folder)
+    first, second = attempt, attempt.seen_by(2)
+    assert attempt.cut_short is None and attempt.meta["thin"] is None
+    assert attempt.meta["second"]["cut_short"].startswith(
+        "the camera changed its picture from (160, 120) to (100, 120)"
+    )
+    assert {"video_2.mp4", "frames_2.csv"} <= set(attempt.meta["hashes"]) and not list(folder.glob("*.tmp"))
+    numbers = [kit.number_in(frame.image) for frame in read_video(second.film)]
+    began = numbers[0] - 100
+    assert numbers == list(range(numbers[0], 140)) and next(f.seconds for f in read_video(second.film)) == 0.0
+    shown = [kit.number_in(frame.image) for frame in read_video(first.film)]
+    at_s = dict(zip(shown, first.seconds, strict=True))
+    late = [s - at_s[n - 100] for n, s in zip(numbers, second.seconds, strict=True) if n - 100 in at_s]
+    assert began <= 1 and late == pytest.approx([0.011] * len(late), abs=1e-3)
+    (folder / "video_2.mp4").write_bytes(b"another")
+    assert attempt.problems() == ["video_2.mp4 is not the file that was recorded"]
+
+
+def test_what_a_camera_filmed_long_before_it_was_lost_is_in_no_recording(kit, recorder, clock):
+    recorder.frame(Frame(kit.picture(0), 0, clock.now_s(), 2))
+    clock.sleep(60.0)
+    folder, _ = record(kit, recorder, clock)
+    assert "second" not in load_attempt(folder).meta and not (folder / "frames_2.csv").exists()
 
 
 def test_a_vanished_camera_leaves_an_attempt_that_says_so(kit, recorder, clock):

@@ -48,7 +48,8 @@ def test_space_set_aside_and_drafts_go(tmp_path):
 def test_a_video_without_a_picture_is_listed_as_lost_and_one_without_a_record_gets_one(tmp_path):
     folder(tmp_path, "m-001", {"attempt.json": unfinished(), "video.mp4": b"\0\0\0\x20ftypisom" + b"\0" * 20})
     folder(tmp_path, "m-002", {"attempt.json": unfinished()})
-    folder(tmp_path, "m-003", {"video.mp4": b"\0\0\0\x08moof\0\0\0\x08mdat"})
+    whole = b"\0\0\0\x08moof\0\0\0\x08mdat"
+    folder(tmp_path, "m-003", {"video.mp4": whole, "video_2.mp4": whole + whole[:12]})
     with closing(Index(tmp_path, kept=False)) as index:
         sweep(tmp_path, index)
     assert [load_attempt(tmp_path / f"m-00{n}").cut_short for n in (1, 2, 3)] == [
@@ -56,6 +57,7 @@ def test_a_video_without_a_picture_is_listed_as_lost_and_one_without_a_record_ge
         NO_PICTURE_WRITTEN,
         NO_RECORD,
     ]
+    assert (tmp_path / "m-003" / "video_2.mp4").read_bytes() == whole
 
 
 def test_a_folder_says_what_it_is_from_its_first_instant(tmp_path, monkeypatch):

@@ -167,6 +167,7 @@ class SlowToSeal:
     """A session and a recorder for ``DuelRecording``, whose seal takes until it is ``let``; a duel is closed."""
 
     match_id, camera, clock, phase = "M1", SimpleNamespace(listen=lambda take: None), SystemClock(), "decided"
+    cameras = (camera,)
     history, duel, fouls = (), SimpleNamespace(go_at_s=None, ended=False), ()
 
     def __init__(self, root):

@@ -9,6 +9,7 @@ from cards.deck import builtin_deck
 from cards.pieces import builtin_piece_set
 from referee.match.commands import DrawCard, Ready
 from referee.recording.folder import find_attempts, load_attempt
+from referee.recording.video import read_video
 from referee.review import rejudge
 from referee.review.options import RejudgeOptions, files_used
 from referee.session import stop_judging
@@ -62,14 +63,21 @@ def test_a_duel_is_judged_by_both_cameras(at_table, until, views_judged):
         assert "one_camera" not in alarm_texts(session)
 
 
-def test_the_second_camera_lost_in_mid_duel_is_told_and_the_first_judges(at_table, until, views_judged, monkeypatch):
-    with at_table(second=True) as (session, rig):
+def test_the_second_camera_lost_in_mid_duel_is_told_and_the_first_judges(
+    at_table, until, views_judged, monkeypatch, tmp_path
+):
+    with at_table(second=True, record=True) as (session, rig):
         evidence = play(session, rig, until, lambda: unplug(rig.second, monkeypatch))
         assert not views_judged and evidence["notes"][-1] == "judged by SIMULATED table"
         until(lambda: "one_camera" in alarm_texts(session))
         assert alarm_texts(session)["one_camera"].startswith(
             "camera SIMULATED table, side: unplugged; SIMULATED table "
         )
+    (attempt,) = map(load_attempt, find_attempts(tmp_path / "attempts"))
+    film, shorter = ([frame.seconds for frame in read_video(attempt.seen_by(n).film)] for n in (1, 2))
+    assert attempt.cut_short is None and not attempt.problems()
+    assert attempt.meta["second"]["cut_short"].startswith("the camera gave no frame after ")
+    assert 0 < len(shorter) == len(attempt.seen_by(2).seconds) and shorter[-1] < film[-1] - 2.0
 
 
 def test_the_first_camera_lost_in_mid_duel_is_told_and_the_second_judges_until_it_is_back(
@@ -124,6 +132,11 @@ def test_the_frames_that_both_cameras_were_judged_by_are_recorded_and_judged_aga
     (folder,) = find_attempts(tmp_path / "attempts")
     attempt = load_attempt(folder)
     assert [len(view.judged_frames()) for view in attempt.judged_views] == [3, views_judged[-1][1]]
+    assert attempt.meta["second"]["cut_short"] is None
+    for view in attempt.judged_views:
+        shown_s = [frame.seconds for frame in read_video(view.film)]
+        assert shown_s == pytest.approx([s - view.seconds[0] for s in view.seconds], abs=1e-3)
+        assert view.seconds[0] < view.go_s < view.stop_s < view.seconds[-1]
     focal_px = [view.camera.focal_px for view in attempt.judged_views]
     assert focal_px == pytest.approx([lens.focal_px, side_lens.focal_px])
     seen = []

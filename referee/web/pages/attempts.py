@@ -84,7 +84,7 @@ def _award(attempt: Attempt, row: dict[str, Any]) -> str | None:
 
 
 def story_of(attempt: Attempt, timeline: Mapping[str, Any], lang: str) -> dict[str, Any]:
-    """What the page's script needs: frame times, marks in video time, the time line as far as it is known.
+    """What the page's script needs: frame times of each film, marks in video time, the time line as far as it is known.
 
     A Stop's ``elapsed`` is its official time after the go, as it is shown; video time is good to a frame."""
     presses = [p for p in attempt.meta.get("presses") or () if p.get("callers") and p.get("elapsed_s")]
@@ -97,10 +97,12 @@ def story_of(attempt: Attempt, timeline: Mapping[str, Any], lang: str) -> dict[s
     for name, seconds, zone in (("go", attempt.go_s, None), ("stop", attempt.stop_s, attempt.caller)):
         if seconds is not None and all(m["name"] != name for m in marks):
             marks.append({"name": name, "seconds": seconds, "zone": zone})
+    second = attempt.seen_by(2)
     judged = [s for row in attempt.meta.get("judged", ()) for s in row["seconds"][:1]]
     marks += [{"name": "judged", "seconds": s, "zone": None} for s in judged]
     return {
         "seconds": attempt.seconds if (attempt.folder / TIMES).exists() else [],
+        "second": second.seconds if second.film.exists() else [],
         "go": attempt.go_s,
         "marks": sorted(marks, key=lambda m: m["seconds"]),
         "timeline": _named(attempt, timeline, lang),
@@ -254,6 +256,7 @@ def _one(
             before=before,
             after=after,
             has_video=(attempt.folder / VIDEO).exists(),
+            second=attempt.meta.get("second") if attempt.seen_by(2).film.exists() else None,
             rulings=RULINGS,
             may_rule=is_referee(),
         )
@@ -267,12 +270,12 @@ def _one(
 def _media(pages: flask.Blueprint, archive: Archive, named: Callable) -> None:
     light = partial(named, whole=False)
 
-    @pages.get("/<name>/video.mp4")
+    @pages.get('/<name>/<any("video.mp4", "video_2.mp4"):film>')
     @named
-    def video(name: str, attempt: Attempt) -> flask.Response:
-        if not (attempt.folder / VIDEO).exists():
-            flask.abort(404, "this attempt has no video")
-        return flask.send_file(attempt.folder / VIDEO, mimetype="video/mp4", conditional=True)
+    def video(name: str, attempt: Attempt, film: str) -> flask.Response:
+        if not (attempt.folder / film).exists():
+            flask.abort(404, "this attempt has no such video")
+        return flask.send_file(attempt.folder / film, mimetype="video/mp4", conditional=True)
 
     @pages.get("/<name>/picture.jpg")
     @light

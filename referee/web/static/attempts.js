@@ -2,13 +2,15 @@
 "use strict";
 
 const video = document.getElementById("video");
+const second = document.getElementById("video-2");
 const overlay = document.getElementById("overlay");
 const line = document.getElementById("timeline");
 const words = document.getElementById("words").dataset;
 const place = document.getElementById("place");
 const SPEEDS = [1, 0.5, 0.25, 0.1];
 const WIDTH = 1000;
-let story = { seconds: [], marks: [], timeline: {} };
+const APART_S = 0.1;  // so far a second camera's film may run beside the first's
+let story = { seconds: [], second: [], marks: [], timeline: {} };
 let speed = 0;
 let wanted = -1;  // the frame that was asked for last; the video follows
 
@@ -21,20 +23,33 @@ function sinceGo(seconds) {
   return `${number(seconds - (story.go ?? 0), 2)} s`;
 }
 
-function frameAt(seconds) {
+function frameAt(seconds, times = story.seconds) {
   let low = 0;
-  let high = story.seconds.length - 1;
+  let high = times.length - 1;
   while (low < high) {
     const middle = Math.ceil((low + high) / 2);
-    if (story.seconds[middle] <= seconds + 1e-4) low = middle; else high = middle - 1;
+    if (times[middle] <= seconds + 1e-4) low = middle; else high = middle - 1;
   }
   return low;
 }
 
 // The middle of a frame's time: there every decoder shows that frame and no neighbour.
-function middleOf(index) {
-  const next = story.seconds[index + 1] ?? story.seconds[index] + 0.02;
-  return (story.seconds[index] + next) / 2;
+function middleOf(index, times = story.seconds) {
+  const next = times[index + 1] ?? times[index] + 0.02;
+  return (times[index] + next) / 2;
+}
+
+// The second camera's film shows what it had last seen at the first's moment; before it began, its first frame.
+function showSecond() {
+  if (!second || !story.second.length) return;
+  const begins = story.second[0];
+  const now = video.paused ? story.seconds[current()] : video.currentTime;
+  const wish = (video.paused ? middleOf(frameAt(now, story.second), story.second) : now) - begins;
+  const at = Math.max(0, Math.min(wish, second.duration || 0));
+  const plays = !video.paused && at === wish;
+  second.playbackRate = video.playbackRate;
+  if (!second.seeking && Math.abs(second.currentTime - at) > (plays ? APART_S : 0.001)) second.currentTime = at;
+  if (plays && second.paused) second.play(); else if (!plays && !second.paused) second.pause();
 }
 
 function current() {
@@ -56,6 +71,7 @@ function show() {
   const head = line.querySelector(".head");
   if (head) for (const end of ["x1", "x2"]) head.setAttribute(end, x(story.seconds[index] ?? 0));
   if (!overlay.hidden) see(index);
+  showSecond();
 }
 
 let looking = null;
@@ -125,7 +141,8 @@ for (const button of document.querySelectorAll("[data-do]")) {
 
 video.addEventListener("play", () => { wanted = -1; overlay.hidden = true; note(""); tick(); });
 video.addEventListener("error", () => { document.getElementById("no-video").hidden = false; });
-video.addEventListener("seeked", show);
+for (const event of ["seeked", "pause"]) video.addEventListener(event, show);
+for (const event of ["seeked", "loadedmetadata"]) second?.addEventListener(event, showSecond);
 function tick() {
   show();
   if (!video.paused) requestAnimationFrame(tick);
