@@ -243,6 +243,14 @@ class Attempt:
         the ``culprit`` is (``referee.match.stop_views``); only zones that were touched after it, or nobody knows."""
         return self.meta.get("at_press") or {}
 
+    def press_views(self, zone: str) -> list[tuple["Attempt", list[str]]]:
+        """The attempt as each camera saw it whose frames of a zone's press were judged, with their files; the main
+        camera's first."""
+        row = self.at_press[zone]
+        main = row.get("camera", 1)
+        looks = [(main, row), (3 - main, row.get("beside") or {})]
+        return [(self.seen_by(n), [Path(name).name for name in of["files"]]) for n, of in looks if of.get("files")]
+
     def judged_names(self) -> list[str]:
         """The files of those frames: the last that were judged, mostly ``stop.png`` and what followed it."""
         rows = [row for row in self.meta.get("judged") or () if row.get("files") or row.get("second")]

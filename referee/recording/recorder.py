@@ -226,13 +226,16 @@ class Recorder:
         looks = [(files, frames), *([(files_beside, beside)] if beside else [])]
         self._do(lambda take: take.judged(looks, verdicts))
 
-    def at_press(self, zone: str, frames: Sequence[Frame], said: Mapping[str, Any]) -> None:
-        """Keep the frames at a zone's press without loss; ``said``: the contract's ``row`` on them, what came
-        ``after`` and who the ``culprit`` is (``referee.match.stop_views``). On the disk when this returns, as
-        ``judged``; may raise OSError."""
-        files = [f"press_{zone}_{n}.png" for n in range(len(frames))]
-        self._keep(files, frames)
-        self._do(lambda take: take.at_press(zone, files, frames, said))
+    def at_press(
+        self, zone: str, frames: Sequence[Frame], said: Mapping[str, Any], beside: Sequence[Frame] = ()
+    ) -> None:
+        """Keep the frames at a zone's press without loss, and those of the other camera ``beside`` them; ``said``: the
+        contract's ``row`` on them, what came ``after`` and who the ``culprit`` is (``referee.match.stop_views``). On
+        the disk when this returns, as ``judged``; may raise OSError."""
+        shown = [(f"press_{zone}", frames), *([(f"press_{zone}_beside", beside)] if beside else [])]
+        looks = [([f"{stem}_{n}.png" for n in range(len(of))], of) for stem, of in shown]
+        self._keep([name for files, _ in looks for name in files], [*frames, *beside])
+        self._do(lambda take: take.at_press(zone, looks, said))
 
     def _keep(self, files: Sequence[str], frames: Sequence[Frame]) -> None:
         """Write the frames into the running recording, on the caller's thread; where the disk is full, in the place

@@ -41,6 +41,10 @@ SILENCE_S = 1.0
 """No frame for so long before the end means that the camera was gone, not that it was slow."""
 
 
+Look = tuple[Sequence[str], Sequence[Frame]]
+"""The frames that were judged of one camera, and the files that hold them."""
+
+
 class Film:
     """What one camera filmed: its video, and when each frame of it was taken, from the first."""
 
@@ -164,7 +168,7 @@ class AttemptWriter:
         self._marks.append({"name": name, "at_s": at_s, **data})
         self.save()
 
-    def judged(self, looks: Sequence[tuple[Sequence[str], Sequence[Frame]]], verdicts: Mapping) -> None:
+    def judged(self, looks: Sequence[Look], verdicts: Mapping) -> None:
         """Write down which files hold the judged frames, of the first camera and maybe a second, and what was ruled.
         May raise OSError."""
         rows = [
@@ -179,10 +183,11 @@ class AttemptWriter:
         self.meta["verdicts"] = {**self.meta.get("verdicts", {}), **verdicts}
         self.save()
 
-    def at_press(self, zone: str, files: Sequence[str], frames: Sequence[Frame], said: Mapping) -> None:
-        """Write down which files hold the frames at a zone's press, and what was said of them. May raise OSError."""
-        seconds = [self._video(f.at_s) for f in frames]
-        row = {"files": list(files), "seconds": seconds, **said}
+    def at_press(self, zone: str, looks: Sequence[Look], said: Mapping) -> None:
+        """Write down which files hold the frames at a zone's press, of the main camera and maybe the other, and what
+        was said of them. May raise OSError."""
+        rows = [{"files": list(files), "seconds": [self._video(f.at_s) for f in frames]} for files, frames in looks]
+        row = {**rows[0], **said} | ({"beside": rows[1]} if rows[1:] else {})
         self.meta["at_press"] = {**self.meta.get("at_press", {}), zone: row}
         self.save()
 

@@ -153,10 +153,12 @@ def press_row(attempt: Attempt, zone: str, card: Card, options: RejudgeOptions, 
     unseen = zone_verdict(recorded).codes == PRESS_UNSEEN.codes
     if unseen or not options.look or options.eye != RejudgeOptions.eye or not at_press["files"]:
         return recorded
-    observer = observer_of(attempt.seen_by(at_press.get("camera", 1)), options.palette)
     tolerances = recorded_rules(attempt, options.rules).tolerances
-    frames = [read_image(attempt.folder / Path(name).name) for name in at_press["files"]]  # without loss
-    seen = observer.judge(frames, card, [zone], tolerances).to_json("press", card.id)["zones"]
+    views = [
+        (observer_of(view, options.palette), [read_image(attempt.folder / name) for name in names])  # without loss
+        for view, names in attempt.press_views(zone)
+    ]
+    seen = judge_views(views, card, [zone], tolerances).to_json("press", card.id)["zones"]
     said = zone_verdict(seen[zone]) if zone in seen else UNSEEN
     if at_press.get("covered"):
         said = verdict_behind_hand(said, zone_verdict(settled), at_press.get("placed", "unknown"))

@@ -13,8 +13,8 @@ from referee.errors import DeviceLost
 from referee.vision.live.gate import Gate
 from referee.vision.observer import Observer
 
-KEPT_S = 1.0
-"""So long frames are kept: a build is judged a few frames after it came to rest."""
+KEPT_S = 1.5
+"""So long frames are kept: a Stop is heard, and a build judged, a few frames after it."""
 
 
 class SecondView:

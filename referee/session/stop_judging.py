@@ -5,12 +5,12 @@ field was touched after it: else the settled view is the better picture of the s
 verdict counts only when the pictures that it rests on are on the disk; else it is left to a human, who has seen them.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import Any, Protocol
 
 from cards.card import Card
-from cards.law import because
+from cards.law import Tolerances, because
 from cards.sentences import sentence
 from referee.devices.ports import Frame
 from referee.errors import IllegalCommand, RefereeError
@@ -31,9 +31,10 @@ from referee.session.ports import RunningSession
 from referee.session.practising import PracticeRunner
 from referee.session.previews import Previews
 from referee.session.proving import TableProof
+from referee.session.second_view import KEPT_S
 from referee.vision.live.field_snapshot import FieldSnapshot
 from referee.vision.live.gate import GateState
-from referee.vision.live.gate_history import STOPPED, GateHistory, StopWatch, is_clear
+from referee.vision.live.gate_history import AT_PRESS, FRESH_S, STOPPED, GateHistory, StopWatch, is_clear
 from referee.vision.observer import Judgement, judge_views
 
 WAITS_S = 1.0
@@ -67,6 +68,7 @@ class StopJudging:
         self._stopped_s: float | None = None
         self._unclear: tuple[float, Mapping[str, FieldSnapshot] | None] | None = None
         self._lost = False
+        self._before_press: dict[str, list[Frame]] = {}
         self._judged: dict[tuple[str, int], int] = {}
         self._count = 0
 
@@ -79,6 +81,7 @@ class StopJudging:
     def rest(self) -> None:
         """No Stop waits for its verdict."""
         self._stopped_s, self._unclear = None, None
+        self._before_press.clear()
         self._watch.restart()
         self._session.alarm("blocked", None)
         self._session.alarm("judging", None)
@@ -91,6 +94,7 @@ class StopJudging:
     def look(self, frame: Frame, look: GateState, state: MatchState) -> None:
         """Wait for enough calm frames of the callers' fields, then judge."""
         self._history.watch_mats(frame, self._session.observer.look)
+        self._keep_before_press(frame, state)
         if self._stopped_s is None:
             self._stopped_s = frame.at_s
             self._session.previews.freeze(frame, state.duel.callers[0])
@@ -151,15 +155,16 @@ class StopJudging:
         session, at_s = self._session, frames[-1].at_s
         if self._is_as_unclear(look, at_s):
             return
-        if state.rules.judged_view == "at_stop":
-            frames = self._history.frames_at_press(self._press_s(state)) or frames
+        beside = self._beside(frames)
+        if state.rules.judged_view == "at_stop" and (at_press := self._history.frames_at_press(self._press_s(state))):
+            last = max(state.duel.stops, key=lambda press: press.at_s)
+            frames, beside = at_press, self._beside_press(at_press, last.zone)
         try:
             if state.phase == "stopped":
                 session.command(BeginJudging(frames[0].at_s + session.shift_s))
             assert state.card_id is not None, "look() waits for a card"
             card = session.deck.card(state.card_id)
-            beside = self._beside(frames, state)
-            judgement = self._judge_frames(frames, beside, card, state)
+            judgement = self._judge_frames(frames, beside, card, state.duel.callers, state.rules.tolerances)
             rows, self._lost = _rows(judgement), False
             views = {z: self._views(state, z, _said(rows, z), card) for z in state.duel.callers}
             if self._may_look_again(views, look, at_s):
@@ -182,25 +187,46 @@ class StopJudging:
             return
         session.alarm("judging", None)
 
-    def _beside(self, frames: Sequence[Frame], state: MatchState) -> list[Frame]:
-        """The other camera's frames of the time in which the field was settled; none of a view at the press, which the
-        main one alone remembers."""
-        second = self._session.second
-        if second is None or state.rules.judged_view == "at_stop":
+    def _beside(self, frames: Sequence[Frame]) -> list[Frame]:
+        """The other camera's frames of the time in which the field was settled."""
+        if (second := self._session.second) is None:
             return []
-        error_s = self._session.camera.status().get("frame_error_s") or 0.0
-        return second.between(frames[0].at_s - SETTLED_S, frames[-1].at_s, error_s)[-SETTLED_FRAMES:]
+        return second.between(frames[0].at_s - SETTLED_S, frames[-1].at_s, self._frame_error_s)[-SETTLED_FRAMES:]
+
+    def _keep_before_press(self, frame: Frame, state: MatchState) -> None:
+        """Keep what the other camera showed before each press, as soon as it has come: it forgets sooner than a build
+        comes to rest."""
+        second = self._session.second
+        for press in state.duel.stops if second else ():
+            press_s = self._press_s(state, press.zone)
+            if second and (press.zone not in self._before_press or frame.at_s < press_s + KEPT_S / 2):
+                self._before_press[press.zone] = second.between(press_s - 2 * FRESH_S, press_s, press.error_s)
+
+    def _beside_press(self, frames: Sequence[Frame], zone: str) -> list[Frame]:
+        """The other camera's frames from surely before a zone's press and not before these of the main one's: the field
+        may have been touched until then."""
+        shown = self._before_press.get(zone, ()) if frames else ()
+        return [f for f in shown if f.at_s - self._frame_error_s >= frames[0].at_s][-AT_PRESS:]
+
+    @property
+    def _frame_error_s(self) -> float:
+        """How well the main camera's times are known."""
+        return self._session.camera.status().get("frame_error_s") or 0.0
 
     def _judge_frames(
-        self, frames: Sequence[Frame], beside: Sequence[Frame], card: Card, state: MatchState
+        self,
+        frames: Sequence[Frame],
+        beside: Sequence[Frame],
+        card: Card,
+        zones: Collection[str],
+        tolerances: Tolerances,
     ) -> Judgement:
         """By what both cameras show, where both show it."""
-        session, callers, tolerances = self._session, state.duel.callers, state.rules.tolerances
-        images = [f.image for f in frames]
+        session, images = self._session, [f.image for f in frames]
         if not (session.second and beside):
-            return session.observer.judge(images, card, callers, tolerances)
+            return session.observer.judge(images, card, zones, tolerances)
         views = [(session.observer, images), (session.second.observer, [f.image for f in beside])]
-        return judge_views(views, card, callers, tolerances)
+        return judge_views(views, card, zones, tolerances)
 
     def _rests_on(self, beside: Sequence[Frame]) -> list[str]:
         """With two cameras: which of them the verdict rests on, for the record."""
@@ -226,16 +252,15 @@ class StopJudging:
         covering = self._history.covered(zone, frames)
         came = self._history.placed(zone, press_s)
         seen = PRESS_UNSEEN
+        beside = self._beside_press(frames, zone)
         if frames and not unseen:
-            images = [f.image for f in frames]
-            judged = self._session.observer.judge(images, card, [zone], state.rules.tolerances)
-            seen = _said(_rows(judged), zone)
+            seen = _said(_rows(self._judge_frames(frames, beside, card, [zone], state.rules.tolerances)), zone)
             hidden = covering or "unknown_object" in seen.codes
             seen = verdict_behind_hand(seen, settled, came) if hidden else seen
         if self._session.recording:
             said = {"row": seen.to_json(), "after": after.after, "culprit": after.culprit}
             row = said | {"covered": covering, "placed": came} | ({"camera": 2} if self._second_is_main else {})
-            self._evidence(partial(self._session.recording.recorder.at_press, zone, frames, row))
+            self._evidence(partial(self._session.recording.recorder.at_press, zone, frames, row, beside))
         return Views(settled, seen, after.after, culprit, hand)
 
     def _tell(self, number: int, zone: str, views: Views, evidence: Mapping[str, Any]) -> None:

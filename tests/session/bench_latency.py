@@ -71,7 +71,7 @@ def kept_in(folder: str) -> SimpleNamespace:
             write_file(Path(folder, f"{n}.png"), frame.image)
 
     return SimpleNamespace(
-        judged=lambda frames, rows, **_: keep(frames), at_press=lambda zone, frames, said: keep(frames)
+        judged=lambda frames, rows, **_: keep(frames), at_press=lambda zone, frames, said, beside: keep(frames)
     )
 
 

@@ -149,7 +149,7 @@ class Keeper:
     def judged(self, frames, rows):
         pass
 
-    def at_press(self, zone, frames, said):
+    def at_press(self, zone, frames, said, beside):
         self.at[zone] = said
 
 

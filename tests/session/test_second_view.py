@@ -16,6 +16,7 @@ from referee.session import stop_judging
 from referee.session.duel_recording import kept_files
 from referee.session.rig_setup import kept_cameras
 from referee.simulator.lens import typical_lens
+from referee.vision.live.gate_history import Aftermath, GateHistory
 from referee.vision.observer import Judgement, Observer
 
 
@@ -37,7 +38,7 @@ def unplug(camera, monkeypatch):
 
 
 def play(session, rig, until, meanwhile=lambda: None):
-    """A duel that A stops after two seconds; gives what was said of the verdict."""
+    """A duel that A stops after three seconds; gives what was said of the verdict."""
     session.create_match(("Ann", "Ben"), seed=1)
     session.command(DrawCard("L01"))
     session.command(Ready())
@@ -98,6 +99,34 @@ def test_the_first_camera_lost_in_mid_duel_is_told_and_the_second_judges_until_i
         until(lambda: session.camera is rig.camera)
         assert session.observer is first and not session.second.is_first
         until(lambda: "one_camera" not in alarm_texts(session))
+
+
+@pytest.mark.parametrize("late_s", [0.0, 0.5])
+def test_what_stood_at_the_press_is_judged_by_both_cameras_where_both_surely_saw_it(
+    at_table, until, views_judged, tmp_path, monkeypatch, late_s
+):
+    pieces = builtin_piece_set()
+    keep = kept_files(builtin_deck(), pieces, Observer(pieces))
+    with at_table(second=True, record=True, keep=keep) as (session, rig):
+        status = rig.second.status()
+        monkeypatch.setattr(rig.second, "status", lambda: status | {"frame_error_s": late_s})
+        monkeypatch.setattr(GateHistory, "after", lambda *_: Aftermath("own"))
+        play(session, rig, until)
+    (attempt,) = map(load_attempt, find_attempts(tmp_path / "attempts"))
+    row, stop_s = attempt.at_press["A"], attempt.stop_s
+    assert row["row"]["verdict"] and row["after"] != "still" and max(row["seconds"]) <= stop_s + 0.02
+    if late_s:
+        assert "beside" not in row and not views_judged
+        return
+    assert min(row["seconds"]) <= min(row["beside"]["seconds"]) <= max(row["beside"]["seconds"]) < stop_s
+    assert [len(row["files"]), len(row["beside"]["files"])] in views_judged
+    assert [view.number for view, _ in attempt.press_views("A")] == [1, 2] and not attempt.problems()
+    used = files_used(attempt, RejudgeOptions())
+    assert {*row["files"], *row["beside"]["files"]} <= set(used)
+    seen = []
+    monkeypatch.setattr(rejudge, "judge_views", lambda views, *how: seen.append(views) or Judgement({}, 0.0, None))
+    rejudge.press_row(attempt, "A", attempt.card, RejudgeOptions(), row["row"])
+    assert [len(frames) for _, frames in seen[0]] == [len(row["files"]), len(row["beside"]["files"])]
 
 
 def test_frames_of_the_other_camera_count_only_within_both_bounds(at_table, until):
