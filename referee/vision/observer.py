@@ -47,7 +47,7 @@ from referee.vision.search.sizes import size_factor
 from referee.vision.search.stances import Catalogue, catalogue
 from referee.vision.verdict.case import Case
 from referee.vision.verdict.doubts import Decision, decide, hides
-from referee.vision.verdict.proof import ShownPixels, proof_of, shown_of
+from referee.vision.verdict.proof import ShownPixels, painted_shares, proof_of, shown_of
 from referee.vision.verdict.rulings import Comparison, Rulings, field_of
 from referee.vision.verdict.visibility import Visibility, size_fault, visibility_of
 
@@ -470,10 +470,10 @@ def _cases(
     best = fitted[id(compared.best.reading)]
     rival: Sequence[Reading | None] = fitted[id(compared.rival.reading)] if compared.rival else [None] * len(looks)
     fit = joint_fit(canvases, best)
-    proof = proof_of([look.shown(rulings, a, b) for look, a, b in zip(looks, best, rival, strict=True)])
-    size_factor = looks[0].observer.size_factor
+    shown = [look.shown(rulings, a, b) for look, a, b in zip(looks, best, rival, strict=True)]
+    proof, painted, size_factor = proof_of(shown), painted_shares(shown), looks[0].observer.size_factor
     return {
-        look: Case(rulings, compared, fit, proof, look.visibility(rulings.build(reading)), size_factor)
+        look: Case(rulings, compared, fit, proof, look.visibility(rulings.build(reading)), size_factor, painted)
         for look, reading in zip(looks, best, strict=True)
     }
 

@@ -7,7 +7,7 @@ hypothesis before any pixel is seen, and what speaks for one that satisfies the 
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import permutations, product
 
@@ -18,7 +18,6 @@ from referee.vision.search.canvas import (
     FEW_READINGS,
     FINEST,
     GOOD_AGREEMENT,
-    QUICK,
     Canvas,
     Reading,
     agreements,
@@ -27,7 +26,7 @@ from referee.vision.search.canvas import (
     lowest_first,
     prior_costs,
 )
-from referee.vision.search.readings import FAR_BEHIND, RIGHT_PRIOR, History, Searched, improve, with_loose
+from referee.vision.search.readings import EDIT_ROUNDS, FAR_BEHIND, RIGHT_PRIOR, Searched, trials, with_loose
 from referee.vision.search.rules import STEP_X
 from referee.vision.search.stances import Catalogue
 from referee.vision.search.storeys import SECOND_BEST
@@ -45,15 +44,24 @@ def joint_readings(searched: Sequence[Searched], is_right: Callable[[Reading], b
         _joined(one, a, b) for one, other in permutations(searched, 2) for a, b in product(*map(_first, (one, other)))
     ]
     found = _scored(searched, _distinct(wholes, set()), is_right)
-    known = {_key(reading) for reading in wholes}
-    for _ in range(SECOND_BEST):
-        best = found[:SECOND_BEST]
-        more = [_improved(one, views[k]) for views in best for k, one in enumerate(searched)]
-        if not (fresh := _distinct(more, known)):
-            break
-        known |= {_key(reading) for reading in fresh}
-        found = sorted([*found, *_scored(searched, fresh, is_right)], key=lambda views: -views[0].score)
-    return found
+    met = [views for best in found[:SECOND_BEST] for views in _improved(searched, best, is_right)]
+    found += _fitted_again(searched, [views[0] for views in _best_of_each(met, is_right, SECOND_BEST)], is_right)
+    found += _fitted_again(searched, [at for views in _best_of_each(found, is_right, 1) for at in views], is_right)
+    return sorted(found, key=lambda views: -views[0].score)
+
+
+def _fitted_again(
+    searched: Sequence[Searched], builds: Sequence[Reading], is_right: Callable[[Reading], bool]
+) -> list[Hypothesis]:
+    """Hypotheses fitted anew to each view from where these builds of one view stand."""
+    return _scored(searched, [_with_apart(searched[0].canvas, build) for build in builds], is_right)
+
+
+def _best_of_each(found: Sequence[Hypothesis], is_right: Callable[[Reading], bool], most: int) -> Iterator[Hypothesis]:
+    """The best few that satisfy the card, and of those that do not."""
+    for right in (True, False):
+        of_ruling = [views for views in found if is_right(views[0]) == right]
+        yield from sorted(of_ruling, key=lambda views: -views[0].score)[:most]
 
 
 def _first(one: Searched) -> list[Reading]:
@@ -165,13 +173,31 @@ def _added(searched: Sequence[Searched], views: Hypothesis, is_right: Callable[[
     return replace(first, score=total), *others
 
 
-def _improved(one: Searched, reading: Reading) -> Reading:
-    """A hypothesis after the edits that help it in one view."""
-    if not reading.count:
-        return _with_apart(one.canvas, reading)
-    small = one.beam.canvas
-    begun = with_loose(small, fit_readings(small, [reading], QUICK), one.loose)[0]
-    return _with_apart(one.canvas, improve(one.beam, begun, one.loose, History()))
+def _improved(
+    searched: Sequence[Searched], views: Hypothesis, is_right: Callable[[Reading], bool]
+) -> list[Hypothesis]:
+    """What is met while a hypothesis is edited as long as it helps in all views together, on their coarse canvases."""
+    coarse = [replace(one, canvas=one.beam.canvas) for one in searched]
+    best, *_ = met = _scored(coarse, [_with_apart(coarse[0].canvas, views[0])], is_right)
+    for _ in range(EDIT_ROUNDS):
+        edits = [edit for one, reading in zip(coarse, best, strict=True) for edit in _edits(one, reading)]
+        tried = _scored(coarse, _distinct(edits, set()), is_right)
+        met += tried
+        if not tried or tried[0][0].score < best[0].score + 1.0:
+            break
+        best = tried[0]
+    return met
+
+
+def _edits(one: Searched, reading: Reading) -> list[Reading]:
+    """The promising edits of a hypothesis by one view: of its build, and of what stands apart in the field."""
+    canvas, apart = one.canvas, _with_apart(one.canvas, reading).loose
+    loose = loose_pieces.with_pieces_behind(canvas, reading, one.loose)
+    seen = with_loose(canvas, [reading], loose)[0] if reading.count else reading
+    more = [np.vstack([apart, row]) for row in seen.loose[_inside(canvas, seen)]]
+    fewer = [np.delete(apart, i, 0) for i in range(len(apart))]
+    edits = trials(one.beam, reading) if reading.count else []
+    return [replace(edit, loose=apart) for edit in edits] + [replace(reading, loose=rows) for rows in more + fewer]
 
 
 def _with_apart(canvas: Canvas, reading: Reading) -> Reading:

@@ -299,7 +299,7 @@ def improve(beam: BeamSearch, reading: Reading, loose: loose_pieces.Candidates, 
             return reading
         history.visited[reading.key] = reading.score
         best = reading
-        fitted = fit_readings(canvas, _edited(canvas, reading) + beam.successors(reading)[:EDITS])
+        fitted = trials(beam, reading)
         allowed, *outside = _outside(canvas, [reading, *fitted])  # what stands outside is a loose piece
         inside = [r for r, n in zip(fitted, outside, strict=True) if n <= allowed]
         for trial in with_loose(canvas, inside, loose):
@@ -310,6 +310,11 @@ def improve(beam: BeamSearch, reading: Reading, loose: loose_pieces.Candidates, 
             return reading
         reading = best
     return reading
+
+
+def trials(beam: BeamSearch, reading: Reading) -> list[Reading]:
+    """The promising edits of a reading (replace, insert, remove, swap, nudge, split a piece), fitted."""
+    return fit_readings(beam.canvas, _edited(beam.canvas, reading) + beam.successors(reading)[:EDITS])
 
 
 def _edited(canvas: Canvas, reading: Reading, most: int | None = EDITS) -> list[Reading]:
