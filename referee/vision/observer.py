@@ -472,9 +472,10 @@ def _cases(
     fit = joint_fit(canvases, best)
     shown = [look.shown(rulings, a, b) for look, a, b in zip(looks, best, rival, strict=True)]
     proof, painted, size_factor = proof_of(shown), painted_shares(shown), looks[0].observer.size_factor
+    views = [look.visibility(rulings.build(reading)) for look, reading in zip(looks, best, strict=True)]
     return {
-        look: Case(rulings, compared, fit, proof, look.visibility(rulings.build(reading)), size_factor, painted)
-        for look, reading in zip(looks, best, strict=True)
+        look: Case(rulings, compared, fit, proof, visibility, size_factor, painted, len(looks))
+        for look, visibility in zip(looks, views, strict=True)
     }
 
 

@@ -28,7 +28,7 @@ BESIDE_MM, LINE_MM = 8.0, 18.0
 """A loose piece stands so far outside the field at least; a build so far inside of its line."""
 TRIES = 40
 CLEAR_MM = 8.0
-"""A build is wrong that would be so with the hidden piece so far to any side: no camera tells a gap of some millimetres."""
+"""A wrong build is wrong too with the hidden piece so far to any side: no camera tells a gap of some millimetres."""
 
 Way = Callable[[Card, PieceSet, np.ndarray, Random], Iterator[tuple[str, Pieces, Pieces, Piece]]]
 """From card, pieces, the camera's place (3,) in the mat's frame and chance: what is expected, the build, what is loose,
@@ -49,7 +49,9 @@ def hidden_stand(card: Card, pieces: PieceSet, eyes: tuple[np.ndarray, np.ndarra
                 or seen_share(pieces, whole, hidden, eyes[1]) < SHOWN_SHARE
             ):
                 continue
-            if all(card.is_right(Build(pieces, near)) == (expected == "match") for near in _near(built, hidden, expected)):
+            if all(
+                card.is_right(Build(pieces, near)) == (expected == "match") for near in _near(built, hidden, expected)
+            ):
                 return Stand(expected, f"hidden: {make.__name__.strip('_')}", built, loose)
     raise BadCard(f"card {card.id}: no piece can be hidden")
 

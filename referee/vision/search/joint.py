@@ -45,16 +45,9 @@ def joint_readings(searched: Sequence[Searched], is_right: Callable[[Reading], b
     ]
     found = _scored(searched, _distinct(wholes, set()), is_right)
     met = [views for best in found[:SECOND_BEST] for views in _improved(searched, best, is_right)]
-    found += _fitted_again(searched, [views[0] for views in _best_of_each(met, is_right, SECOND_BEST)], is_right)
-    found += _fitted_again(searched, [at for views in _best_of_each(found, is_right, 1) for at in views], is_right)
+    fresh = [_with_apart(searched[0].canvas, views[0]) for views in _best_of_each(met, is_right, SECOND_BEST)]
+    found += _scored(searched, _distinct(fresh, {_key(reading) for reading in wholes}), is_right)
     return sorted(found, key=lambda views: -views[0].score)
-
-
-def _fitted_again(
-    searched: Sequence[Searched], builds: Sequence[Reading], is_right: Callable[[Reading], bool]
-) -> list[Hypothesis]:
-    """Hypotheses fitted anew to each view from where these builds of one view stand."""
-    return _scored(searched, [_with_apart(searched[0].canvas, build) for build in builds], is_right)
 
 
 def _best_of_each(found: Sequence[Hypothesis], is_right: Callable[[Reading], bool], most: int) -> Iterator[Hypothesis]:
@@ -173,9 +166,7 @@ def _added(searched: Sequence[Searched], views: Hypothesis, is_right: Callable[[
     return replace(first, score=total), *others
 
 
-def _improved(
-    searched: Sequence[Searched], views: Hypothesis, is_right: Callable[[Reading], bool]
-) -> list[Hypothesis]:
+def _improved(searched: Sequence[Searched], views: Hypothesis, is_right: Callable[[Reading], bool]) -> list[Hypothesis]:
     """What is met while a hypothesis is edited as long as it helps in all views together, on their coarse canvases."""
     coarse = [replace(one, canvas=one.beam.canvas) for one in searched]
     best, *_ = met = _scored(coarse, [_with_apart(coarse[0].canvas, views[0])], is_right)

@@ -24,7 +24,7 @@ class Case:
     """What a ruling rests on: the readings ``compared``, how well the one ahead accounts for the picture (``fit``), how
     far the pixels by themselves show it (``proof``), what the picture allows to be told (``visibility``), and the
     pieces' lengths as times the piece file's (``size_factor``); of each of its pieces the share of its pixels that show
-    its colour (``painted``)."""
+    its colour (``painted``); and of how many cameras' ``pictures``."""
 
     rulings: Rulings
     compared: Comparison
@@ -33,6 +33,7 @@ class Case:
     visibility: Visibility
     size_factor: float = 1.0
     painted: tuple[float, ...] = ()
+    pictures: int = 1
 
     @property
     def best(self) -> Ruled:

@@ -52,8 +52,8 @@ def proof_of(views: Sequence[ShownPixels]) -> float:
 
 
 def painted_shares(views: Sequence[ShownPixels]) -> tuple[float, ...]:
-    """Of each piece the share of its pixels in all views that show its colour, 0 of one of which hardly any are seen."""
-    return tuple(painted / max(seen, 1) for painted, seen in sum(one.pieces for one in views))
+    """Of each piece how many of its pixels in all views show its colour, 0 to 1; 0 where hardly any are seen."""
+    return tuple(painted / max(seen, 1) for painted, seen in np.sum([one.pieces for one in views], axis=0))
 
 
 class Claims(NamedTuple):
