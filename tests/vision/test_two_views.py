@@ -1,7 +1,7 @@
 """Two cameras at one table: a piece that one does not see is seen by the other.
 
 ``tests/golden/two_views`` is a pair of pictures of ``tests/witness/make_sessions.py --two-views``, made smaller: in
-FIELD a piece is hidden from the first camera.
+FIELD a piece too many is hidden from the first camera, and the second alone does not tell where it stands.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ def views() -> list[tuple[Observer, np.ndarray]]:
 
 
 def test_a_piece_that_one_camera_does_not_see_is_seen_by_the_other(views):
-    alone, both = (judge_views(some, CARD, [FIELD]).zones[FIELD] for some in (views[:1], views))
-    assert alone.ruling != TRUTH["zones"][FIELD]["expected"]
+    first, second, both = (judge_views(some, CARD, [FIELD]).zones[FIELD] for some in (views[:1], views[1:], views))
+    assert TRUTH["zones"][FIELD]["expected"] not in (first.ruling, second.ruling)
     assert both.ruling == TRUTH["zones"][FIELD]["expected"]
 
 
@@ -51,7 +51,7 @@ def test_a_camera_that_does_not_show_a_build_is_left_out_and_that_is_noted(views
     view = second.gather(other)[2][FIELD][0]
     covered = other.copy()
     where = np.stack([axis[view.regions[2]] for axis in view.maps], 1).round().astype(np.int32)
-    cv2.fillConvexPoly(covered, cv2.convexHull(where), (200, 40, 200))
+    cv2.fillConvexPoly(covered, cv2.convexHull(where), (60, 200, 60))
     alone = first.judge(frame, CARD, [FIELD])
     told = judge_views([(first, frame), (second, covered)], CARD, [FIELD])
     assert any("camera 2 does not show it clearly" in note for note in told.notes)
