@@ -36,7 +36,7 @@ from referee.recording import Budget, Recorder
 from referee.review.signing import load_private, sign
 from referee.session import heap
 from referee.session.device_choice import FIRST_PICTURE_S, DeviceChoices, open_box
-from referee.session.duel_recording import Sign, kept_files
+from referee.session.duel_recording import Sign
 from referee.session.rig_setup import kept_cameras
 from referee.session.second_view import SecondView
 from referee.session.session import Equipment, Session
@@ -196,7 +196,6 @@ def at_table(
             practice=stack.enter_context(serving.open_record(data_dir / PRACTICE, data_dir, "")),
             recorder=stack.enter_context(closing(recorder_of(data_dir, clock, asked))),
             data_dir=data_dir,
-            keep=kept_files(deck, pieces, observer, *others),
             draw=with_reading_drawn,
             deck=deck,
             piece_set=pieces,
@@ -293,9 +292,7 @@ def demo(asked: DemoOptions) -> None:
         table, use = simulated_table(stack, data_dir, staging)
         recorder = stack.enter_context(closing(recorder_of(data_dir, use.clock, asked, simulated=True)))
         beside = use.second.observer if use.second else None
-        use = replace(
-            use, recorder=recorder, keep=kept_files(use.deck, use.piece_set, use.observer, beside), rules=rules
-        )
+        use = replace(use, recorder=recorder, rules=rules)
         session = stack.enter_context(serving.running_session(use, names))
         lines = ScoreLines(click.echo, table.truth(use.deck))
         session.listen(lines)

@@ -184,15 +184,14 @@ class Recorder:
         ``zones``, ``simulated``, ``rules``, … Two keys are special: ``go_at_s``, host time of the go
         (default now), and ``files``, name -> what to keep beside the video (``deck.json``,
         ``pieces.json``, ``camera.yaml``, ``palette.json``, ``empty.png``): JSON-able, text, bytes, a Path,
-        a Palette, a picture, or a function that gives one of them now; None leaves it out.
+        a Palette or a picture; None leaves it out.
         A recording that still runs is finished first, as cut short.
         """
         if self._folder is not None:
             self.finish({"cut_short": sentence("cut_next_duel")})
         go_at_s = meta.get("go_at_s", self.clock.now_s())
         folder = self._new_folder(str(meta.get("match_id") or "duel"), meta)
-        files = {n: c() if callable(c) else c for n, c in (meta.get("files") or {}).items()}
-        said = dict(meta) | {"files": files, "recorded_at": self.clock.utc().isoformat(timespec="seconds")}
+        said = dict(meta) | {"recorded_at": self.clock.utc().isoformat(timespec="seconds")}
         with self._wake:
             self._folder, self._kept, self._kept_beside = folder, 0, 0
             self._append(partial(self._open, folder, said, go_at_s))

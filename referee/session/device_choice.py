@@ -27,6 +27,9 @@ FIRST_PICTURE_S = 5.0
 Opener = Callable[[str, Clock], Camera]
 ADDRESSES = ("http://", "https://", "rtsp://")
 
+NO_CAMERA = "none"
+"""What is chosen for a table without a second camera."""
+
 LOOKED_AT_S = 5.0
 """A webcam that nobody has looked at for so long is closed again."""
 
@@ -56,32 +59,40 @@ class DeviceChoices:
         """What opens the camera in use again."""
         return self._session.camera.source
 
+    @property
+    def second(self) -> str:
+        """What opens the second camera again; NO_CAMERA without one."""
+        return [*(camera.source for camera in self._session.cameras), NO_CAMERA][1]
+
     def cameras(self) -> dict[str, str]:
-        """What opens it -> its name, of every webcam, a phone's browser, and the one in use, which is first."""
+        """What opens it -> its name, of every webcam, a phone's browser, and those in use, which are first."""
         names = {one.path: one.name for one in webcams()}
-        return {self.camera: self._session.camera.name} | names | {PHONE: PHONE}
+        return {source: camera.name for source, camera in self._in_use().items()} | names | {PHONE: PHONE}
 
     def boxes(self) -> list[str]:
         """``none`` (keys and the dashboard), ``auto``, every serial port, and the one in use."""
         ports = sorted(port.device for port in list_ports.comports())
         return list(dict.fromkeys([self.box, "none", "auto", *ports]))
 
-    def use_camera(self, source: str) -> None:
-        """Change over. Raises DeviceLost for one that gives no picture; then the old one stays."""
-        if source not in self.cameras() and not source.startswith(ADDRESSES):
+    def use_camera(self, source: str, number: int = 1) -> None:
+        """Change over to it as the first camera or the second. Raises DeviceLost for one that gives no picture; then
+        the old one stays."""
+        none = number == 2 and source == NO_CAMERA
+        if not none and source not in self.cameras() and not source.startswith(ADDRESSES):
             source = self._recorded(source)
-        if source == self.camera:
+        if source == (self.camera, self.second)[number - 1]:
             return
         if source in self._in_use():
             raise DeviceLost(sentence("camera_twice", name=source))
         self._look_away()  # no webcam can be opened twice
         with self._lock, ExitStack() as unless_used:
-            fresh = unless_used.enter_context(closing(self._open(source, self._clock)))
-            if source != PHONE and fresh.latest(-1, FIRST_PICTURE_S) is None:
+            fresh = None if none else unless_used.enter_context(closing(self._open(source, self._clock)))
+            if fresh and source != PHONE and fresh.latest(-1, FIRST_PICTURE_S) is None:
                 raise DeviceLost(sentence("no_picture", name=source))
-            spare = self._session.use_camera(fresh)
+            spare = self._session.use_camera(fresh, number)
             unless_used.pop_all()
-            spare.close()
+            if spare:
+                spare.close()
 
     def picture(self, source: str) -> np.ndarray:
         """What a camera of the list shows now; a webcam that is not in use is opened for as long as somebody looks.
@@ -138,5 +149,6 @@ class DeviceChoices:
         """Close what is in use now, or looked at."""
         self._unwatched.cancel()
         self._look_away()
-        self._session.camera.close()
+        for camera in self._session.cameras:
+            camera.close()
         self._session.box.close()

@@ -20,7 +20,7 @@ from referee.match.state import MatchState
 from referee.recording import Recorder
 from referee.recording.folder import JOURNAL, LATE_EVENTS, META, PLACED, of_camera, review_row, sha256
 from referee.recording.writer import write_file
-from referee.session.ports import Keep, RunningSession
+from referee.session.ports import RunningSession
 from referee.vision.observer import Observer
 
 AFTER_S = 2.5
@@ -34,28 +34,26 @@ Sign = Callable[[Path], None]
 """Puts an operator's signature beside a closed and sealed record. May raise OSError."""
 
 
-def kept_files(deck: Deck, pieces: PieceSet, observer: Observer, second: Observer | None = None) -> Keep:
-    """What an attempt keeps beside its video; the lens, the colours and the empty table as of its go, and those of a
+def kept_files(deck: Deck, pieces: PieceSet, *observers: Observer) -> dict[str, object]:
+    """What an attempt keeps beside its video: the lens, the colours and the empty table as they are now, and those of a
     second camera by names of their own."""
-    views = {name: made for number, of in ((1, observer), (2, second)) if of for name, made in _learnt(of, number)}
-    return {"deck.json": deck.to_json(), "pieces.json": pieces.to_json(), **views}
-
-
-def _learnt(observer: Observer, number: int) -> list[tuple[str, Callable[[], object]]]:
-    return [
-        (of_camera("camera.yaml", number), lambda: observer.camera and camera_text(observer.camera)),
-        (of_camera("palette.json", number), lambda: observer.palette),
-        (of_camera("empty.png", number), lambda: observer.empty),
-        (of_camera(PLACED, number), lambda: {z: corners.tolist() for z, corners in observer.placed.items()} or None),
-    ]
+    files: dict[str, object] = {"deck.json": deck.to_json(), "pieces.json": pieces.to_json()}
+    for number, observer in enumerate(observers, 1):
+        learnt = {
+            "camera.yaml": observer.camera and camera_text(observer.camera),
+            "palette.json": observer.palette,
+            "empty.png": observer.empty,
+            PLACED: {zone: corners.tolist() for zone, corners in observer.placed.items()} or None,
+        }
+        files |= {of_camera(name, number): content for name, content in learnt.items()}
+    return files
 
 
 class DuelRecording:
-    """One attempt folder per go, by its ``recorder``. ``keep``: what to put beside the video, name -> content or its
-    maker; ``sign`` puts a signature under a sealed folder."""
+    """One attempt folder per go, by its ``recorder``; ``sign`` puts a signature under a sealed folder."""
 
-    def __init__(self, session: RunningSession, recorder: Recorder, keep: Keep, sign: Sign | None = None) -> None:
-        self._session, self.recorder, self._keep, self._sign = session, recorder, dict(keep), sign
+    def __init__(self, session: RunningSession, recorder: Recorder, sign: Sign | None = None) -> None:
+        self._session, self.recorder, self._sign = session, recorder, sign
         self._closed: list[tuple[str, Path]] = []
         self._ending = threading.Lock()  # of tick and stop; never of _heard, which the commanding thread waits for
         self._filmed: dict[int, Camera] = {}
@@ -66,8 +64,12 @@ class DuelRecording:
             self.follow(camera, number)
         session.listen(self._heard)
 
-    def follow(self, camera: Camera, number: int = 1) -> None:
-        """Record this camera's frames as the first's or the second's; the one before is closed by whoever opened it."""
+    def follow(self, camera: Camera | None, number: int = 1) -> None:
+        """Record this camera's frames as the first's or the second's, if there is one; the one before is closed by
+        whoever opened it."""
+        if camera is None:
+            self._filmed.pop(number, None)
+            return
         self._filmed[number] = camera
         camera.listen(lambda frame: self.recorder.frame(replace(frame, camera=number)))
 
@@ -145,7 +147,7 @@ class DuelRecording:
                 "simulated": session.simulated,
                 "rules": state.rules.model_dump(),
                 "go_at_s": go_s,
-                "files": self._keep,
+                "files": kept_files(session.deck, session.piece_set, *(view.observer for view in session.views)),
             }
             | ({"second": {"camera": self._filmed[2].name}} if 2 in self._filmed else {})
         )

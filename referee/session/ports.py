@@ -15,15 +15,12 @@ from referee.events import Event
 from referee.journal.spool import Record as Record
 from referee.match.commands import MatchCommand
 from referee.match.state import MatchState
-from referee.session.second_view import SecondView
+from referee.session.second_view import SecondView, View
 from referee.vision.live.gate import Gate
 from referee.vision.observer import Judgement, Observer
 
 Draw = Callable[[np.ndarray, Judgement, Card], np.ndarray]
 """Draws a verdict into a copy of the judged frame (h, w, 3)."""
-
-Keep = Mapping[str, Any]
-"""What to put beside a video: file name -> its content, or a function that makes it at the go."""
 
 
 class MatchClock(Protocol):
@@ -91,6 +88,10 @@ class RunningSession(MatchClock, CommandRunner, AlarmBoard, PageSession, Protoco
     second: SecondView | None
 
     @property
+    def views(self) -> list[View]:
+        """The first camera, and the second where there is one, whichever is the main one."""
+
+    @property
     def cameras(self) -> list[Camera]:
         """The main camera, and the second where there is one."""
 
@@ -112,8 +113,8 @@ class RunningSession(MatchClock, CommandRunner, AlarmBoard, PageSession, Protoco
     def journal(self) -> Record:
         """The record."""
 
-    def use_camera(self, camera: Camera) -> Camera:
-        """Go on with another camera; gives back the old one to close."""
+    def use_camera(self, camera: Camera | None, number: int = 1) -> Camera | None:
+        """Go on with another camera as the first or the second (None: without one); gives back the old one to close."""
 
     def use_box(self, box: ButtonBox) -> ButtonBox:
         """Go on with another button box; gives back the old one."""

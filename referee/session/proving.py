@@ -237,7 +237,7 @@ class TableProof:
 
     def _keep_rig(self, folder: Path, observer: Observer) -> None:
         for name, content in kept_files(self._session.deck, self._session.piece_set, observer).items():
-            write_file(folder / name, content() if callable(content) else content)
+            write_file(folder / name, content)
 
     def _keep_attempt(self, folder: Path, task: BuildTask, zone: str, verdict: Verdict | None) -> None:
         """The build as an attempt of its own, for ``referee rejudge``."""

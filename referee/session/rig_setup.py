@@ -22,7 +22,6 @@ from calibration.quality import off_flat_mm
 from cards.sentences import sentence
 from referee.core import refuse_if
 from referee.devices.camera_settings import CONTROLS
-from referee.devices.ports import Camera
 from referee.errors import BadAttempt, IllegalCommand
 from referee.match.commands import ChangeLens, OpenSetup, SignSetup
 from referee.match.decide import decide
@@ -31,6 +30,7 @@ from referee.match.state import FROZEN_REFUSAL, MatchState
 from referee.recording.folder import PLACED, read_placed, write_json
 from referee.recording.writer import write_file
 from referee.session.ports import RunningSession
+from referee.session.second_view import View
 from referee.vision.image.aids import believed_mats
 from referee.vision.observer import Observer
 
@@ -120,27 +120,32 @@ class RigSetup:
         if waiting:
             self._session.command(waiting, waiting.who)
 
-    def use_lens(self, lens: CameraModel | None, who: str = "") -> None:
-        """See through this lens from the next frame on; None estimates it from the mats.
+    def use_lens(self, lens: CameraModel | None, who: str = "", number: int = 1) -> None:
+        """See through this lens of the first camera or the second from the next frame on; None estimates it from the
+        mats. The match's record says which the first has.
 
         Raises IllegalCommand while that may not be changed, BadCamera for one of another picture shape.
         """
         self.may_change()
-        frame = self._session.camera.latest(-1, 0.0)
+        camera, observer = self._session.views[number - 1]
+        frame = camera.latest(-1, 0.0)
         if lens is not None and frame is not None:
             height, width = np.shape(frame.image)[:2]
             lens.scaled_to(width, height)
-        if not self._between_matches:
+        if number == 1 and not self._between_matches:
             self._session.command(ChangeLens(camera_file(lens) if lens else {}, who), who)
-        self._session.observer.camera = lens
+        observer.camera = lens
         self.keep()
         self._session.touch()
 
-    def place(self, zone: str, corners: np.ndarray | None, image: np.ndarray) -> None:
+    def place(self, zone: str, corners: np.ndarray | None, image: np.ndarray, number: int = 1) -> None:
         """A mat whose markers are not read lies where somebody sees its sheet's ``corners`` (4, 2), as shares of this
-        picture; None: as its markers say. Raises IllegalCommand while that may not be changed, or for no sheet's."""
+        picture of the first camera or the second; None: as its markers say.
+
+        Raises IllegalCommand while that may not be changed, or for no sheet's.
+        """
         self.may_change()
-        observer = self._session.observer
+        observer = self._session.views[number - 1].observer
         rest = {z: quad for z, quad in observer.placed.items() if z != zone}
         if corners is not None:
             quad = corners.astype(np.float32)
@@ -156,7 +161,7 @@ class RigSetup:
 
     def keep(self) -> None:
         """What was learnt of this rig, on the disk: a program that is started again knows it."""
-        for folder, camera, observer in self._views():
+        for folder, (camera, observer) in self._folders():
             folder.mkdir(exist_ok=True)
             if observer.camera is not None and not observer.camera.estimated:
                 write_file(folder / LENS, camera_text(observer.camera, camera.name))
@@ -169,8 +174,8 @@ class RigSetup:
     def keep_camera(self) -> None:
         """Which cameras are used and what they are set to, for the next start."""
         if self._session.second is None:
-            (self._folder.with_name(SECOND_RIG) / CAMERA).unlink(missing_ok=True)
-        for folder, camera, _ in self._views():
+            (self._folder(2) / CAMERA).unlink(missing_ok=True)
+        for folder, (camera, _) in self._folders():
             folder.mkdir(exist_ok=True)
             write_json(folder / CAMERA, {"camera": camera.source, "settings": camera.settings.wanted})
 
@@ -181,7 +186,7 @@ class RigSetup:
         """
         if self._between_matches and not anyway:
             return
-        for folder, _, observer in self._views():
+        for folder, (_, observer) in self._folders():
             self._restore(folder, observer)
 
     def _restore(self, folder: Path, observer: Observer) -> None:
@@ -201,23 +206,19 @@ class RigSetup:
         if observer.colors is None:
             observer.colors = colors
 
-    def _views(self) -> list[tuple[Path, Camera, Observer]]:
-        """Of each camera, the first one first: the folder for what was learnt, and who has learnt it."""
-        session, second = self._session, self._session.second
-        views = [(session.camera, session.observer)]
-        views += [(second.camera, second.observer)] if second else []
-        folders = [self._folder, self._folder.with_name(SECOND_RIG)]
-        first_first = reversed(views) if second and second.is_first else views
-        return [(folder, *view) for folder, view in zip(folders, first_first, strict=False)]
+    def _folders(self) -> list[tuple[Path, View]]:
+        """Of each camera the folder for what was learnt."""
+        return list(zip(map(self._folder, (1, 2)), self._session.views, strict=False))
 
-    @property
-    def _folder(self) -> Path:
-        return Path(self._session.data_dir) / RIG
+    def _folder(self, number: int) -> Path:
+        return Path(self._session.data_dir) / (RIG, SECOND_RIG)[number - 1]
 
-    def other_camera(self) -> None:
+    def other_camera(self, number: int = 1) -> None:
         """Another camera: nothing that was learnt with the one before holds."""
+        shutil.rmtree(self._folder(number), ignore_errors=True)
+        if number == 2:
+            return
         observer = self._session.observer
-        shutil.rmtree(self._folder, ignore_errors=True)
         known = observer.camera is not None
         observer.camera = observer.palette = observer.empty = observer.colors = None
         observer.markers, observer.placed = {}, {}

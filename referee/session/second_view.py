@@ -7,6 +7,7 @@ main one is gone in mid-duel, the second takes its place (``Session.change_views
 
 import threading
 from collections import deque
+from typing import NamedTuple
 
 from referee.devices.ports import Camera, Frame
 from referee.errors import DeviceLost
@@ -15,6 +16,13 @@ from referee.vision.observer import Observer
 
 KEPT_S = 1.5
 """So long frames are kept: a Stop is heard, and a build judged, a few frames after it."""
+
+
+class View(NamedTuple):
+    """A camera, and the observer that has learnt from its pictures alone."""
+
+    camera: Camera
+    observer: Observer
 
 
 class SecondView:

@@ -9,7 +9,7 @@ Threads, besides those of the devices: ``events`` (box notices), ``health`` (ala
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from cards.deck import Deck
@@ -28,12 +28,12 @@ from referee.session.health_monitor import HealthMonitor
 from referee.session.live_judging import LiveJudging
 from referee.session.match_runner import MatchRequest, MatchRunner
 from referee.session.notifier import Notifier
-from referee.session.ports import Draw, Keep, Record
+from referee.session.ports import Draw, Record
 from referee.session.practising import FREE_PHASES, PracticeRunner
 from referee.session.previews import Previews
 from referee.session.proving import TableProof
 from referee.session.rig_setup import RigSetup
-from referee.session.second_view import SecondView
+from referee.session.second_view import SecondView, View
 from referee.vision.live.gate import Gate
 from referee.vision.observer import Observer
 
@@ -41,9 +41,9 @@ from referee.vision.observer import Observer
 @dataclass(frozen=True, kw_only=True)
 class Equipment:
     """What a session works with. ``observer`` judges frames, ``gate`` watches them live (``referee.vision``);
-    ``keep`` is what each recording keeps beside its video; ``table`` names this table's matches in a store that
-    many tables share; ``practice`` is the record of what is practised, None for a table without; ``second``: another
-    camera at the table. The devices are the caller's to close, and so are the records."""
+    ``table`` names this table's matches in a store that many tables share; ``practice`` is the record of what is
+    practised, None for a table without; ``second``: another camera at the table. The devices are the caller's to close,
+    and so are the records."""
 
     journal: Record
     deck: Deck
@@ -57,7 +57,6 @@ class Equipment:
     simulated: bool
     rules: HouseRules = DEFAULT_RULES
     recorder: Recorder | None = None
-    keep: Keep = field(default_factory=dict)
     draw: Draw = lambda frame, judgement, card: frame
     table: str = ""
     sign: Sign | None = None
@@ -98,7 +97,7 @@ class Session:
         self.match.listen(self.buttons.follow)
         self.feed = EventFeed(use.journal, use.table, self.state.match_id)
         self.match.listen(self.feed.follow)
-        self.recording = DuelRecording(self, use.recorder, use.keep, use.sign) if use.recorder else None
+        self.recording = DuelRecording(self, use.recorder, use.sign) if use.recorder else None
         self.health = HealthMonitor(self, self.recording.tick if self.recording else lambda now_s: None)
 
     # --- the match
@@ -192,6 +191,13 @@ class Session:
         return self.buttons.box
 
     @property
+    def views(self) -> list[View]:
+        """The first camera, and the second where there is one, whichever is the main one."""
+        second = self.second
+        views = [View(self.camera, self.observer), *([View(second.camera, second.observer)] if second else ())]
+        return views[::-1] if second and second.is_first else views
+
+    @property
     def cameras(self) -> list[Camera]:
         """The main camera, and the second where there is one."""
         return [self.camera, *([self.second.camera] if self.second else ())]
@@ -216,16 +222,25 @@ class Session:
         self.gate.restart()
         self.touch()
 
-    def use_camera(self, camera: Camera) -> Camera:
-        """Go on with another camera; gives back the old one to close. Raises IllegalCommand during a duel."""
+    def use_camera(self, camera: Camera | None, number: int = 1) -> Camera | None:
+        """Go on with another camera as the first or the second (None: without a second); gives back the old one to
+        close. Raises IllegalCommand during a duel."""
         with self.match.lock:
             self.setup.may_change()
-            self.setup.other_camera()
-            old, self.camera = self.camera, camera
+            self.setup.other_camera(number)
+            old = dict(enumerate(self.cameras, 1)).get(number)
+            if number == 2:
+                observer = Observer(self.piece_set)
+                self.second = SecondView(camera, observer, Gate(observer)) if camera else None
+            elif camera:
+                self.camera = camera
+            if self.second:
+                for one in self.cameras if number == 2 else [self.camera]:
+                    self.second.follow(one)
             self.setup.keep_camera()
             if self.recording:
-                self.recording.follow(camera)
-            if self.state.by_hand:
+                self.recording.follow(camera, number)
+            if number == 1 and self.state.by_hand:
                 self.command(RuleByHand(False))
         self.touch()
         return old

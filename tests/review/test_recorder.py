@@ -71,12 +71,12 @@ def test_an_attempt_is_whole_and_starts_before_the_go(kit, recorder, clock):
 
 def test_each_attempt_keeps_the_lens_that_was_in_use_at_its_go(kit, recorder, clock):
     rig = SimpleNamespace(camera=None, palette=None, empty=None, placed={})
-    files = kept_files(builtin_deck(), builtin_piece_set(), rig)
     lenses = [None, guessed_camera(1280, 720, 900.0), guessed_camera(1280, 720, 950.0)]
     folders = []
     for lens in lenses:
         rig.camera = lens  # fitted in /setup between two duels
         recorder.frame(kit.shot(1, clock))
+        files = kept_files(builtin_deck(), builtin_piece_set(), rig)
         folders.append(recorder.begin({"match_id": "M1", "card": "L01", "files": files}))
         recorder.finish()
     assert recorder.settle(20)

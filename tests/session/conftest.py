@@ -38,6 +38,8 @@ class StandInObserver:
     camera: object = None
     colors: object = None
     empty: object = None
+    palette: object = None
+    placed: dict = field(default_factory=dict)
     ready: bool = True
 
     def look(self, frame):

@@ -35,14 +35,15 @@ class Session:
 
     def __init__(self) -> None:
         self.camera, self.box, self.in_play = Device("0"), Device("none"), False
+        self.second = None
         self.data_dir = Path("nowhere")
 
     @property
     def cameras(self):
-        return [self.camera]
+        return [camera for camera in (self.camera, self.second) if camera]
 
-    def use_camera(self, camera):
-        return self._swap("camera", camera)
+    def use_camera(self, camera, number=1):
+        return self._swap(("camera", "second")[number - 1], camera)
 
     def use_box(self, box):
         return self._swap("box", box)
@@ -82,6 +83,21 @@ def test_another_camera_takes_over_and_the_old_one_is_closed(rig):
     rig.choices.use_camera("http://phone/video")
     assert rig.session.camera is rig.opened[0] and old.closed and not rig.opened[0].closed
     assert rig.choices.camera == "http://phone/video" in rig.choices.cameras()
+
+
+def test_a_second_camera_is_chosen_changed_and_removed_and_is_never_the_first(rig):
+    for source in ("http://side/video", "http://behind/video"):
+        rig.choices.use_camera(source, 2)
+        assert rig.choices.second == source == rig.session.second.source in rig.choices.cameras()
+    side, behind = rig.opened
+    assert side.closed and not behind.closed and rig.choices.camera == "0"
+    for source, number in (("0", 2), ("http://behind/video", 1)):
+        with pytest.raises(DeviceLost, match="is the other camera already"):
+            rig.choices.use_camera(source, number)
+    rig.choices.use_camera("none", 2)
+    assert behind.closed and rig.session.second is None and rig.choices.second == "none"
+    with pytest.raises(DeviceLost):
+        rig.choices.use_camera("none")
 
 
 def test_a_camera_without_a_picture_is_closed_and_the_old_one_stays(rig):

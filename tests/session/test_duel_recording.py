@@ -206,7 +206,7 @@ class SlowToSeal:
 def test_a_recording_is_sealed_once_and_before_the_match_changes_whoever_is_at_it(tmp_path):
     """The monitor's tick seals while a new match is asked for, which ends what is recorded."""
     session = SlowToSeal(tmp_path)
-    recording = DuelRecording(session, session, {})
+    recording = DuelRecording(session, session)
     session.heard(session, [SimpleNamespace(kind="card_drawn")])  # nothing runs yet: nothing is closed
     recording._finish(session)
     ticking = threading.Thread(target=recording.tick, args=(0.0,))
@@ -228,7 +228,7 @@ def test_what_is_said_of_an_earlier_duel_while_another_is_recorded_is_noted(tmp_
     session = SlowToSeal(tmp_path)
     session.duel, session.match_id, session.noted = SimpleNamespace(number=3), "M1", []
     session.note = lambda match_id, duel, row: session.noted.append((duel, row["ruling"]))
-    DuelRecording(session, session, {})._running = True
+    DuelRecording(session, session)._running = True
     for number in (1, 3):  # the third is being recorded: its record will say so itself
         session.heard(session, [Event("duel_overruled", {"number": number, "ruling": "match"}, who="Eve")])
     assert session.noted == [(1, "match")]

@@ -5,19 +5,17 @@ import time
 import numpy as np
 import pytest
 
-from cards.deck import builtin_deck
-from cards.pieces import builtin_piece_set
+from referee.errors import IllegalCommand
 from referee.match.commands import DrawCard, Ready
 from referee.recording.folder import find_attempts, load_attempt
 from referee.recording.video import read_video
 from referee.review import rejudge
 from referee.review.options import RejudgeOptions, files_used
 from referee.session import stop_judging
-from referee.session.duel_recording import kept_files
 from referee.session.rig_setup import kept_cameras
 from referee.simulator.lens import typical_lens
 from referee.vision.live.gate_history import Aftermath, GateHistory
-from referee.vision.observer import Judgement, Observer
+from referee.vision.observer import Judgement
 
 
 @pytest.fixture
@@ -105,9 +103,7 @@ def test_the_first_camera_lost_in_mid_duel_is_told_and_the_second_judges_until_i
 def test_what_stood_at_the_press_is_judged_by_both_cameras_where_both_surely_saw_it(
     at_table, until, views_judged, tmp_path, monkeypatch, late_s
 ):
-    pieces = builtin_piece_set()
-    keep = kept_files(builtin_deck(), pieces, Observer(pieces))
-    with at_table(second=True, record=True, keep=keep) as (session, rig):
+    with at_table(second=True, record=True) as (session, rig):
         status = rig.second.status()
         monkeypatch.setattr(rig.second, "status", lambda: status | {"frame_error_s": late_s})
         monkeypatch.setattr(GateHistory, "after", lambda *_: Aftermath("own"))
@@ -140,6 +136,26 @@ def test_frames_of_the_other_camera_count_only_within_both_bounds(at_table, unti
         assert session.snapshot()["live"]["second"]["name"] == "SIMULATED table, side"
 
 
+def test_the_second_camera_is_removed_and_chosen_anew_between_duels(at_table, until, tmp_path):
+    with at_table(second=True, record=True) as (session, rig):
+        learnt = session.second.observer
+        assert session.use_camera(None, 2) is rig.second and session.cameras == [rig.camera]
+        assert session.snapshot()["live"]["second"] is None and kept_cameras(tmp_path) == [("SIMULATED table", {})]
+        assert session.use_camera(rig.second, 2) is None and session.second.observer is not learnt
+        until(lambda: session.second.between(0.0, session.clock.now_s(), 0.0))
+        assert [view.camera for view in session.views] == [rig.camera, rig.second]
+        first = session.use_camera(rig.camera)
+        assert first is rig.camera and len(kept_cameras(tmp_path)) == 2
+        session.create_match(("Ann", "Ben"), seed=1)
+        for command in (DrawCard("L01"), Ready()):
+            session.command(command)
+        session.go()
+        with pytest.raises(IllegalCommand):
+            session.use_camera(None, 2)
+    (attempt,) = map(load_attempt, find_attempts(tmp_path / "attempts"))
+    assert attempt.meta["second"]["camera"] == "SIMULATED table, side"
+
+
 def test_both_cameras_are_remembered_with_the_rig_until_one_is_used_alone(at_table, tmp_path):
     with at_table(second=True) as (session, _):
         session.setup.keep_camera()
@@ -154,9 +170,8 @@ def test_the_frames_that_both_cameras_were_judged_by_are_recorded_and_judged_aga
     at_table, until, views_judged, tmp_path, monkeypatch
 ):
     lens, side_lens = (typical_lens(np.random.default_rng(seed)).model() for seed in (1, 2))
-    pieces = builtin_piece_set()
-    keep = kept_files(builtin_deck(), pieces, Observer(pieces, lens), Observer(pieces, side_lens))
-    with at_table(second=True, record=True, keep=keep) as (session, rig):
+    with at_table(second=True, record=True) as (session, rig):
+        session.observer.camera, session.second.observer.camera = lens, side_lens
         play(session, rig, until)
     (folder,) = find_attempts(tmp_path / "attempts")
     attempt = load_attempt(folder)

@@ -7,11 +7,12 @@ import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 
 import practising
 import proving
-from fake_session import MISSING, FakeSession, table_picture, without_markers
-from simulated_webcams import SimulatedChoices
+from fake_session import MISSING, FakeCamera, FakeObserver, FakeSession, table_picture, without_markers
+from simulated_webcams import BRIO, SimulatedChoices
 
 from cards.sentences import sentence
 from referee.devices.ports import Frame
@@ -211,9 +212,13 @@ def signed(session: FakeSession) -> None:
 
 
 def rigged(session: FakeSession) -> None:
-    """Two SIMULATED webcams; what is held is not in force; a mat has no markers to read and was placed by hand."""
+    """Two SIMULATED webcams, both in use; what is held is not in force; a mat has no markers to read and was placed by
+    hand."""
     started(session)
     session.choices = SimulatedChoices()
+    session.choices.second = BRIO
+    session.second = SimpleNamespace(camera=FakeCamera(), observer=FakeObserver(session.piece_set), is_first=False)
+    session.second.camera.name = "Brio 100"
     image, corners = without_markers(table_picture(), "B")
     session.camera.latest = lambda after=-1, timeout_s=1.0: Frame(image, 1, 0.0)
     session.observer.placed = {"B": corners}

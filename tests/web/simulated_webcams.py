@@ -77,7 +77,7 @@ BRIO = "/dev/v4l/by-id/usb-Brio_22BB-video-index0"
 class SimulatedChoices:
     """Choices of devices as a page sees them: two SIMULATED webcams, the one in use without a picture."""
 
-    camera, box = "0", "none"
+    camera, second, box = "0", "none", "none"
 
     names = MappingProxyType({"0": "", BRIO: "Brio 100", "phone": "phone"})
 
@@ -92,10 +92,10 @@ class SimulatedChoices:
     def boxes(self):
         return ["none", "auto", "/dev/ttyUSB0"]
 
-    def use_camera(self, source):
+    def use_camera(self, source, number=1):
         if source == "9":
             raise DeviceLost("no camera '9': take one of 0, 1 or an address")
-        self.camera = source
+        setattr(self, ("camera", "second")[number - 1], source)
 
     def use_box(self, port):
         self.box = port

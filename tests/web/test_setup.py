@@ -257,6 +257,13 @@ def test_each_step_is_measured_by_both_cameras_and_a_fault_says_of_which(client,
     assert "The second camera: side" in client.page() and client.page().count("<small>side</small>") > 10
     assert client.web.get("/setup/mats_2.jpg").mimetype == "image/jpeg"
     assert (session.data_dir / "rig_2" / "camera.json").exists()
+    image, corners = without_markers(table_picture(), "B")
+    beside.camera.latest = lambda *how: Frame(image, 1, 0.0)
+    client.post("measure/mats")
+    assert 'id="place-B_2"' in client.page() and 'id="place-B"' not in client.page()
+    assert client.post("place", zone="B", camera="2", corners=shares(corners)).status_code == 303
+    assert read_placed(session.data_dir / "rig_2" / "mats.json").keys() == beside.observer.placed.keys() == {"B"}
+    assert session.observer.placed == {} and client.post("place", zone="B", camera="3").status_code == 404
     beside.camera.latest = lambda *how: None
     said = client.web.post("/setup/measure/empty", data={"csrf_token": client.token}, headers={"Accept": "text/html"})
     assert said.status_code == 303 and "camera side: " in client.page()
@@ -433,7 +440,10 @@ def test_the_picture_shows_the_fields_found(client):
     assert drawn.shape == (720, 1280, 3) and blue > 300
 
 
-def test_eight_views_of_the_board_make_a_camera_file(client, session, monkeypatch):
+@pytest.mark.parametrize("name", ["camera.yaml", "camera_2.yaml"])
+def test_eight_views_of_the_board_make_a_camera_file(client, session, monkeypatch, name):
+    beside = SimpleNamespace(camera=FakeCamera(), observer=FakeObserver(session.piece_set), is_first=False)
+    seen, session.second = (beside, beside) if name == "camera_2.yaml" else (session, None)
     board = cv2.cvtColor(charuco_board().generateImage((840, 600)), cv2.COLOR_GRAY2BGR)
     rng = np.random.default_rng(1)
 
@@ -445,12 +455,15 @@ def test_eight_views_of_the_board_make_a_camera_file(client, session, monkeypatc
         turn = np.array([[1000.0, 0, 640], [0, 1000, 360], [0, 0, 1]]) @ pose
         return Frame(cv2.warpPerspective(board, turn, (1280, 720), borderValue=(190, 190, 190)), 1, 0.0)
 
-    monkeypatch.setattr(session.camera, "latest", view)
+    monkeypatch.setattr(seen.camera, "latest", view)
     for _ in range(14):
         client.post("measure/lens")
     assert "Views of the lens board" in client.page()
-    assert load_camera(session.data_dir / "camera.yaml").width == 1280
-    assert session.observer.camera.focal_px == pytest.approx(1000, rel=0.03)
+    assert load_camera(session.data_dir / name).width == 1280
+    assert seen.observer.camera.focal_px == pytest.approx(1000, rel=0.03)
+    assert [view.observer.camera is None for view in session.views] == [
+        view.camera is not seen.camera for view in session.views
+    ]
     assert "Used from now on" in client.page()
 
 
@@ -468,6 +481,12 @@ def test_camera_and_box_are_chosen_on_the_page(session):
     assert (choices.camera, choices.box) == ("1", "auto")
     client.post("devices", camera="1", address="rtsp://phone/video")
     assert choices.camera == "rtsp://phone/video"
+    client.post("measure/mats")
+    client.post("devices", camera=choices.camera, camera_2=BRIO, address_2="")
+    page = client.page()
+    assert choices.second == BRIO and f'name="camera_2" value="{BRIO}" checked' in page and "✓ pass" not in page
+    client.post("devices", camera_2="none", address_2="")
+    assert (choices.camera, choices.second) == ("rtsp://phone/video", "none")
     answer = client.post("devices", camera="9")
     assert answer.status_code == 409 and "no camera" in answer.text
     client.post("measure/mats")

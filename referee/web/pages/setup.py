@@ -20,10 +20,11 @@ from referee.devices.phone import PhoneCamera
 from referee.devices.ports import Camera
 from referee.errors import DeviceLost, IllegalCommand, RefereeError
 from referee.fields import displayable
-from referee.recording.folder import write_json
+from referee.recording.folder import of_camera, write_json
 from referee.recording.writer import write_file
 from referee.session.device_choice import DeviceChoices
 from referee.session.previews import jpeg_of
+from referee.session.second_view import View
 from referee.session.session import Session
 from referee.vision.image.aids import believed_mats
 from referee.vision.observer import Observer
@@ -49,10 +50,10 @@ SETTLE_S = 1.5
 
 @dataclass
 class Setting:
-    """How far the setting up has come: numbers per step, and views of the lens board."""
+    """How far the setting up has come: numbers per step, and each camera's views of the lens board."""
 
     results: dict[str, tuple[Number, ...]] = field(default_factory=dict)
-    views: list[BoardView] = field(default_factory=list)
+    views: dict[int, list[BoardView]] = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def passed(self, step: str) -> bool | None:
@@ -102,10 +103,9 @@ def blueprint(session: Session) -> flask.Blueprint:
             failed=setting.failed,
             choices=_choices(),
             phone=_phone_of(session),
-            second=session.second.camera.name if session.second else "",
+            views=list(enumerate(session.views, 1)),
             lost=session.snapshot()["live"]["camera"].get("lost"),
             limits=rig_checks.LIMITS,
-            placed=session.observer.placed,
         )
 
     @pages.post("/devices")
@@ -144,10 +144,12 @@ def _by_hand(pages: flask.Blueprint, session: Session, setting: Setting) -> None
 
     @pages.post("/place")
     def place() -> flask.typing.ResponseReturnValue:
-        zone = flask.request.form.get("zone")
+        form = flask.request.form
+        zone, number = form.get("zone"), form.get("camera", 1, int)
         if zone not in rig_checks.PLAYED_ZONES:
             flask.abort(404, "no such mat")
-        session.setup.place(zone, _corners(flask.request.form.get("corners", "")), _frame(session.camera))
+        image = _frame(_view(session, number).camera)
+        session.setup.place(zone, _corners(form.get("corners", "")), image, number)
         _measure(session, setting, "mats")
         return flask.redirect(flask.url_for("setup.setup", _anchor="mats"), 303)
 
@@ -167,21 +169,22 @@ def _prints(pages: flask.Blueprint, session: Session) -> None:
     def charuco() -> flask.Response:
         return flask.Response(charuco_pdf(lang=flask.g.lang), mimetype="application/pdf")
 
-    @pages.get("/mats.jpg")
-    @pages.get("/mats_2.jpg", endpoint="mats_2")
-    def mats() -> flask.Response:
-        camera, observer = session.camera, session.observer
-        if flask.request.path.endswith("_2.jpg"):
-            second = session.second or flask.abort(404, "there is no second camera")
-            camera, observer = second.camera, second.observer
-        image = _frame(camera)
-        return _shown(rig_checks.draw_mats(image, _mats(observer, image)), SHOWN_PX)
+    @pages.get('/<any("mats.jpg", "mats_2.jpg"):name>')
+    def mats(name: str) -> flask.Response:
+        view = _view(session, 1 if name == "mats.jpg" else 2)
+        image = _frame(view.camera)
+        return _shown(rig_checks.draw_mats(image, _mats(view.observer, image)), SHOWN_PX)
 
     @pages.get("/camera.jpg")
     def camera() -> flask.Response:
         choices = _choices() or flask.abort(404, "devices cannot be changed here")
         session.setup.may_change()
         return _shown(choices.picture(flask.request.args.get("source", "")), LISTED_PX)
+
+
+def _view(session: Session, number: int) -> View:
+    """What the first camera or the second sees; 404 without such a one."""
+    return dict(enumerate(session.views, 1)).get(number) or flask.abort(404, "there is no such camera")
 
 
 def _shown(image: np.ndarray, width_px: int) -> flask.Response:
@@ -223,11 +226,12 @@ def _change_over(choices: DeviceChoices | None, form: Mapping[str, str], setting
     """Take the camera or the box asked for. Raises DeviceLost or IllegalCommand; then the old one stays."""
     if choices is None:
         flask.abort(404, "devices cannot be changed here")
-    if form.get("camera"):
-        before = choices.camera
-        choices.use_camera(form.get("address", "").strip() or form["camera"])
-        if choices.camera != before:
-            setting.forget()
+    before = choices.camera, choices.second
+    for number, name, address in ((1, "camera", "address"), (2, "camera_2", "address_2")):
+        if form.get(name):
+            choices.use_camera(form.get(address, "").strip() or form[name], number)
+    if (choices.camera, choices.second) != before:
+        setting.forget()
     if form.get("box"):
         choices.use_box(form["box"])
 
@@ -278,28 +282,28 @@ def _measure(session: Session, setting: Setting, step: str) -> None:
 
 
 def _measured(session: Session, setting: Setting, step: str) -> list[Number]:
-    if step == "lens":
-        return _lens(session, setting, _frame(session.camera))
     if step == "mats":
         session.judging.set_up_anew()
-    numbers = _measured_by(session.camera, session.observer, step)
-    if step == "empty":
-        numbers = _empty_numbers(session)
-    if session.second:
-        camera = session.second.camera
+    first, *second = enumerate(session.views, 1)
+    numbers = _measured_by(session, setting, step, *first)
+    for number, view in second:
+        name = view.camera.name
         try:
-            beside = _measured_by(camera, session.second.observer, step)
+            beside = _measured_by(session, setting, step, number, view)
         except RefereeError as error:
-            raise DeviceLost(sentence("camera_lost", name=camera.name, fault=error.wording)) from None
-        numbers += [replace(number, camera=camera.name) for number in beside]
-    return numbers
+            raise DeviceLost(sentence("camera_lost", name=name, fault=error.wording)) from None
+        numbers += [replace(one, camera=name) for one in beside]
+    return [*_empty_numbers(session), *numbers] if step == "empty" else numbers
 
 
-def _measured_by(camera: Camera, observer: Observer, step: str) -> list[Number]:
+def _measured_by(session: Session, setting: Setting, step: str, number: int, view: View) -> list[Number]:
     """What one camera's picture says, and its observer learns of it. Raises DeviceLost, CannotSee, FewPieces."""
+    camera, observer = view
     if step == "mats":
         _hold_settings(camera)
     image = _frame(camera)
+    if step == "lens":
+        return _lens(session, setting, number, image)
     if step == "mats":
         numbers = rig_checks.mats_numbers(image, _mats(observer, image), observer.placed)
         return [*numbers, *rig_checks.camera_numbers(camera.status(), camera.settings)]
@@ -324,24 +328,25 @@ def _hold_settings(camera: Camera) -> None:
     camera.adjust(camera.settings.hold)
 
 
-def _lens(session: Session, setting: Setting, image: np.ndarray) -> list[Number]:
-    """With the lens board in view: one more view of it, and the fit once there are enough. Else a check.
+def _lens(session: Session, setting: Setting, number: int, image: np.ndarray) -> list[Number]:
+    """With the lens board in that camera's view: one more view of it, and the fit once there are enough. Else a check.
 
-    The fitted lens is used from now on when its numbers pass (and is kept as ``camera.yaml`` in the data
-    folder, for ``--camera-file`` at later starts).
+    The fitted lens is used from now on when its numbers pass (and is kept as ``camera.yaml`` or ``camera_2.yaml`` in
+    the data folder, for ``--camera-file`` at later starts).
     """
+    camera, observer = session.views[number - 1]
     view = find_board(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY))
     if view is None:
-        return rig_checks.lens_numbers(session.observer.camera, image)
-    setting.views = [v for v in setting.views if v.size == view.size] + [view]
-    if len(setting.views) < LEAST_VIEWS:
-        return rig_checks.board_numbers(setting.views, None)
-    fit = fit_lens(setting.views)
-    numbers = rig_checks.board_numbers(setting.views, fit)
-    if all(number.passed for number in numbers):
-        session.setup.use_lens(fit.camera, _name())
-        write_file(session.data_dir / "camera.yaml", camera_text(fit.camera, session.camera.name))
-    return [*numbers, rig_checks.Number("used", int(session.observer.camera is fit.camera), 1, None)]
+        return rig_checks.lens_numbers(observer.camera, image)
+    views = setting.views[number] = [v for v in setting.views.get(number, ()) if v.size == view.size] + [view]
+    if len(views) < LEAST_VIEWS:
+        return rig_checks.board_numbers(views, None)
+    fit = fit_lens(views)
+    numbers = rig_checks.board_numbers(views, fit)
+    if all(one.passed for one in numbers):
+        session.setup.use_lens(fit.camera, _name(), number)
+        write_file(session.data_dir / of_camera("camera.yaml", number), camera_text(fit.camera, camera.name))
+    return [*numbers, rig_checks.Number("used", int(observer.camera is fit.camera), 1, None)]
 
 
 def _empty_numbers(session: Session) -> list[Number]:

@@ -3,7 +3,7 @@
   for (const still of document.querySelectorAll("img[data-still]")) {
     const next = `${still.dataset.still}${still.dataset.still.includes("?") ? "&" : "?"}t=`;
     const again = () => setTimeout(() => {
-      if (document.hidden) again();
+      if (document.hidden || !still.checkVisibility()) again();
       else still.src = next + Date.now();
     }, Number(still.dataset.every || 1000));
     still.addEventListener("load", again);
@@ -59,11 +59,11 @@
 
 // A mat whose markers are not read: its sheet's corners are dragged, or moved by the arrow keys.
 (() => {
-  const picture = document.getElementById("mats-picture"), over = document.getElementById("corners");
+  const over = document.getElementById("corners");
   const handles = [...over.querySelectorAll("button")], outline = over.querySelector("polygon"), near = over.querySelector("polyline"), lens = over.querySelector("canvas");
   const START = { A: [[.08, .5], [.42, .5], [.45, .85], [.05, .85]], B: [[.58, .5], [.92, .5], [.95, .85], [.55, .85]] };
   const SLOW_PX = 4, SLOW = .4, STEP_PX = 1, LONG_PX = 10, LENS_PX = 30; // of the screen, then of the picture
-  let form = null, corners = [];
+  let form = null, corners = [], picture = document.getElementById("mats-picture");
 
   const size = () => [picture.naturalWidth || 1280, picture.naturalHeight || 720];
   const fit = () => { // the picture may be less wide or less high than its frame
@@ -122,6 +122,8 @@
     begin.addEventListener("click", () => {
       const set = sessionStorage.getItem(key) || told; // what was refused can be mended
       form = one;
+      picture = document.getElementById(one.dataset.picture);
+      picture.after(over);
       corners = set ? set.split(" ").map((c) => c.split(",").map(Number)) : START[one.elements.zone.value].map((c) => [...c]);
       over.hidden = keep.hidden = one.querySelector("output").hidden = false;
       fit();
@@ -133,5 +135,6 @@
     one.querySelector(".away")?.addEventListener("click", () => { one.elements.corners.value = ""; sessionStorage.removeItem(key); });
   }
   addEventListener("resize", () => { if (!over.hidden) fit(); });
-  picture.addEventListener("load", () => { if (!over.hidden) fit(); });
+  for (const shown of document.querySelectorAll("[id^=mats-picture]"))
+    shown.addEventListener("load", () => { if (!over.hidden) fit(); });
 })();
