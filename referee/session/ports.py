@@ -15,7 +15,7 @@ from referee.events import Event
 from referee.journal.spool import Record as Record
 from referee.match.commands import MatchCommand
 from referee.match.state import MatchState
-from referee.session.second_view import SecondView, View
+from referee.session.second_view import CameraView, SecondView
 from referee.vision.live.gate import Gate
 from referee.vision.observer import Judgement, Observer
 
@@ -88,7 +88,7 @@ class RunningSession(MatchClock, CommandRunner, AlarmBoard, PageSession, Protoco
     second: SecondView | None
 
     @property
-    def views(self) -> list[View]:
+    def views(self) -> list[CameraView]:
         """The first camera, and the second where there is one, whichever is the main one."""
 
     @property

@@ -30,7 +30,7 @@ from referee.match.state import FROZEN_REFUSAL, MatchState
 from referee.recording.folder import PLACED, read_placed, write_json
 from referee.recording.writer import write_file
 from referee.session.ports import RunningSession
-from referee.session.second_view import View
+from referee.session.second_view import CameraView
 from referee.vision.image.aids import believed_mats
 from referee.vision.observer import Observer
 
@@ -206,7 +206,7 @@ class RigSetup:
         if observer.colors is None:
             observer.colors = colors
 
-    def _folders(self) -> list[tuple[Path, View]]:
+    def _folders(self) -> list[tuple[Path, CameraView]]:
         """Of each camera the folder for what was learnt."""
         return list(zip(map(self._folder, (1, 2)), self._session.views, strict=False))
 

@@ -18,7 +18,7 @@ KEPT_S = 1.5
 """So long frames are kept: a Stop is heard, and a build judged, a few frames after it."""
 
 
-class View(NamedTuple):
+class CameraView(NamedTuple):
     """A camera, and the observer that has learnt from its pictures alone."""
 
     camera: Camera

@@ -33,7 +33,7 @@ from referee.session.practising import FREE_PHASES, PracticeRunner
 from referee.session.previews import Previews
 from referee.session.proving import TableProof
 from referee.session.rig_setup import RigSetup
-from referee.session.second_view import SecondView, View
+from referee.session.second_view import CameraView, SecondView
 from referee.vision.live.gate import Gate
 from referee.vision.observer import Observer
 
@@ -191,10 +191,13 @@ class Session:
         return self.buttons.box
 
     @property
-    def views(self) -> list[View]:
+    def views(self) -> list[CameraView]:
         """The first camera, and the second where there is one, whichever is the main one."""
         second = self.second
-        views = [View(self.camera, self.observer), *([View(second.camera, second.observer)] if second else ())]
+        views = [
+            CameraView(self.camera, self.observer),
+            *([CameraView(second.camera, second.observer)] if second else ()),
+        ]
         return views[::-1] if second and second.is_first else views
 
     @property

@@ -38,7 +38,7 @@ from referee.match.state import MatchState
 from referee.match.verdict import zone_verdict
 from referee.session.proving import TableProof
 from referee.session.rig_setup import RigSetup
-from referee.session.second_view import View
+from referee.session.second_view import CameraView
 
 
 class FakeClock:
@@ -141,7 +141,7 @@ class FakeSession:
 
     @property
     def views(self):
-        return [View(one.camera, one.observer) for one in (self, self.second) if one]
+        return [CameraView(one.camera, one.observer) for one in (self, self.second) if one]
 
     def put_back_views(self) -> None:
         """They never change places."""

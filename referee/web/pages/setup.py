@@ -24,7 +24,7 @@ from referee.recording.folder import of_camera, write_json
 from referee.recording.writer import write_file
 from referee.session.device_choice import DeviceChoices
 from referee.session.previews import jpeg_of
-from referee.session.second_view import View
+from referee.session.second_view import CameraView
 from referee.session.session import Session
 from referee.vision.image.aids import believed_mats
 from referee.vision.observer import Observer
@@ -182,7 +182,7 @@ def _prints(pages: flask.Blueprint, session: Session) -> None:
         return _shown(choices.picture(flask.request.args.get("source", "")), LISTED_PX)
 
 
-def _view(session: Session, number: int) -> View:
+def _view(session: Session, number: int) -> CameraView:
     """What the first camera or the second sees; 404 without such a one."""
     return dict(enumerate(session.views, 1)).get(number) or flask.abort(404, "there is no such camera")
 
@@ -296,7 +296,7 @@ def _measured(session: Session, setting: Setting, step: str) -> list[Number]:
     return [*_empty_numbers(session), *numbers] if step == "empty" else numbers
 
 
-def _measured_by(session: Session, setting: Setting, step: str, number: int, view: View) -> list[Number]:
+def _measured_by(session: Session, setting: Setting, step: str, number: int, view: CameraView) -> list[Number]:
     """What one camera's picture says, and its observer learns of it. Raises DeviceLost, CannotSee, FewPieces."""
     camera, observer = view
     if step == "mats":
