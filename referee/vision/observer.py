@@ -47,7 +47,7 @@ from referee.vision.search.sizes import size_factor
 from referee.vision.search.stances import Catalogue, catalogue
 from referee.vision.verdict.case import Case
 from referee.vision.verdict.doubts import Decision, decide, hides
-from referee.vision.verdict.proof import ShownPixels, painted_shares, proof_of, shown_of
+from referee.vision.verdict.proof import ShownPixels, proof_of, shown_of
 from referee.vision.verdict.rulings import Comparison, Rulings, field_of
 from referee.vision.verdict.visibility import Visibility, size_fault, visibility_of
 
@@ -470,11 +470,11 @@ def _cases(
     best = fitted[id(compared.best.reading)]
     rival: Sequence[Reading | None] = fitted[id(compared.rival.reading)] if compared.rival else [None] * len(looks)
     fit = joint_fit(canvases, best)
-    shown = [look.shown(rulings, a, b) for look, a, b in zip(looks, best, rival, strict=True)]
-    proof, painted, size_factor = proof_of(shown), painted_shares(shown), looks[0].observer.size_factor
+    proof = proof_of([look.shown(rulings, a, b) for look, a, b in zip(looks, best, rival, strict=True)])
+    size_factor = looks[0].observer.size_factor
     views = [look.visibility(rulings.build(reading)) for look, reading in zip(looks, best, strict=True)]
     return {
-        look: Case(rulings, compared, fit, proof, visibility, size_factor, painted, len(looks))
+        look: Case(rulings, compared, fit, proof, visibility, size_factor, len(looks))
         for look, visibility in zip(looks, views, strict=True)
     }
 

@@ -155,24 +155,6 @@ H1, H2, H4 = (HeightCard("H", 1, count) for count in (1, 2, 4))
 TWO = LayoutCard("L", 1, (RED, HIGHER))
 
 
-@pytest.mark.parametrize(
-    ("card", "built", "painted", "plain"),
-    [
-        (TWO, (RED, HIGHER, WHITE), (0.1, 0.1, 0.76), True),
-        (TWO, (RED, HIGHER, WHITE), (1.0, 1.0, 0.75), False),  # the piece too many is what is hardly shown
-        (TWO, (RED, HIGHER, TOP), (0.76, 0.76, 0.76), True),
-        (TWO, (RED, HIGHER, TOP), (1.0, 0.1, 1.0), False),  # two of them may be the card's
-        (TWO, (RED, TOP), (1.0, 0.1), False),
-        (H1, (RED, HIGHER), (0.76, 0.76), True),
-        (H1, (RED, HIGHER), (1.0, 0.75), False),
-    ],
-)
-def test_a_piece_too_many_that_is_plain_is_ruled_whatever_stands_beside_it(card, built, painted, plain):
-    case = dataclasses.replace(case_of(card, *built), painted=painted, proof=0.1)
-    assert case.too_many_shown == plain
-    assert ("hardly_shown" in doubts_about(case)) == (case.compared.ruling == "mismatch" and not plain)
-
-
 @pytest.mark.parametrize(("margin", "doubted"), [(500.0, False), (499.0, True)])
 def test_a_mismatch_of_two_pictures_is_to_lead_by_half(margin, doubted):
     case = dataclasses.replace(tower("mismatch", margin=margin).case, pictures=2)

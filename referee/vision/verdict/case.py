@@ -7,7 +7,7 @@ from functools import cached_property
 
 from cards.card import Card
 from cards.law import Reason, because
-from referee.vision.search.canvas import GOOD_AGREEMENT, Fit
+from referee.vision.search.canvas import Fit
 from referee.vision.verdict.rulings import Comparison, Ruled, Rulings
 from referee.vision.verdict.trust import Trust, features_of, load_trust
 from referee.vision.verdict.visibility import Visibility
@@ -23,8 +23,7 @@ AS_CARD_REASON = because("as_card")
 class Case:
     """What a ruling rests on: the readings ``compared``, how well the one ahead accounts for the picture (``fit``), how
     far the pixels by themselves show it (``proof``), what the picture allows to be told (``visibility``), and the
-    pieces' lengths as times the piece file's (``size_factor``); of each of its pieces the share of its pixels that show
-    its colour (``painted``); and of how many cameras' ``pictures``."""
+    pieces' lengths as times the piece file's (``size_factor``), all by so many cameras' ``pictures``."""
 
     rulings: Rulings
     compared: Comparison
@@ -32,7 +31,6 @@ class Case:
     proof: float
     visibility: Visibility
     size_factor: float = 1.0
-    painted: tuple[float, ...] = ()
     pictures: int = 1
 
     @property
@@ -70,16 +68,6 @@ class Case:
     def sight(self) -> Reason:
         """What the reading ahead says at first sight: its first fault, or that it has none."""
         return first_fault(self.best)
-
-    @cached_property
-    def too_many_shown(self) -> bool:
-        """Whether the pixels plainly show more pieces, or more of a kind, than the card asks for: it is wrong then,
-        whatever stands where they show less."""
-        shown = {i for i, share in enumerate(self.painted) if share > GOOD_AGREEMENT}
-        extra = [r for r in self.best.faults if r.code == "extra_piece"]
-        return any(len(shown & {*r.pieces}) > len(r.pieces) - r.values["n"] for r in extra) or (
-            self.card.number_alone and len(shown) > self.card.piece_count
-        )
 
     @cached_property
     def one_too_many(self) -> bool:

@@ -132,7 +132,7 @@ def _paper_lighter(case: Case, most: float) -> Reason | None:
 
 
 def _hardly_shown(case: Case, least: float) -> Reason | None:
-    return _doubted(case, "covered") if case.shown < least and not case.too_many_shown else None
+    return _doubted(case, "covered") if case.shown < least else None
 
 
 def _unstable(case: Case, most: float) -> Reason | None:

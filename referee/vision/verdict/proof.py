@@ -51,11 +51,6 @@ def proof_of(views: Sequence[ShownPixels]) -> float:
     return float((rows[:, 0] / rows[:, 1]).min(initial=1.0))
 
 
-def painted_shares(views: Sequence[ShownPixels]) -> tuple[float, ...]:
-    """Of each piece how many of its pixels in all views show its colour, 0 to 1; 0 where hardly any are seen."""
-    return tuple(painted / max(seen, 1) for painted, seen in np.sum([one.pieces for one in views], axis=0))
-
-
 class Claims(NamedTuple):
     """What a build says of the view's pixels, each (h, w): ``tags``, which piece they show, loose ones after its own,
     -1 for none; ``differs``, where its rival says otherwise, without the rim; ``shown``, where their own colour is what
