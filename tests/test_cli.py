@@ -35,7 +35,10 @@ def test_help_loads_no_library_that_sees(command):
 def test_judging_loads_neither_scipys_optimisers_nor_the_dashboard_before_they_are_used():
     program = "import sys, referee.commands.judging; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert not {"scipy.optimize", "scipy.linalg", "sqlalchemy", "flask", "reportlab", "av"} & set(done.stdout.split())
+    loaded = set(done.stdout.split())
+    assert not {"scipy.optimize", "sqlalchemy", "flask", "reportlab", "av"} & loaded
+    # Two threads that each load one of these, which need one another, find it half loaded.
+    assert {"scipy.special", "skimage.measure._regionprops", "skimage.morphology"} <= loaded
 
 
 def test_a_command_loads_nothing_that_prints_or_pairs_and_looks_for_no_garbage_meanwhile():

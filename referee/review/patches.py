@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy
-import skimage as ski
+from skimage.measure import label, regionprops
 
 from cards.pieces import PieceSet
 from referee.review.tracks import OTHER_LABEL, UNCHANGED_LABEL, ZoneTrack, sights_mm2
@@ -142,8 +142,8 @@ def candidate_patches(
 
 def _patches(strip: ZoneTrack, turned: np.ndarray, before: np.ndarray, k: int, least_px: float) -> Iterator[ColorPatch]:
     near = (max(3, round(TOGETHER_S * strip.rate_hz) | 1), 3, 3)
-    groups = ski.measure.label(scipy.ndimage.maximum_filter(turned, near, mode="constant"))
-    for part in ski.measure.regionprops(groups * turned):
+    groups = label(scipy.ndimage.maximum_filter(turned, near, mode="constant"))
+    for part in regionprops(groups * turned):
         if part.image.any(0).sum() >= least_px:
             yield _patch(strip, k, part.image, before[part.slice], part.slice)
 

@@ -10,7 +10,7 @@ from itertools import islice
 
 import cv2
 import numpy as np
-import skimage as ski
+from skimage.morphology import remove_small_objects
 
 from calibration.markers import find_markers
 from calibration.mat import FAR_PX, FIELD, Mats
@@ -220,7 +220,7 @@ def without_sleeves(labels: np.ndarray, plainly: np.ndarray, largest_px: np.ndar
     for k, most in enumerate(largest_px):
         if (mask := labels == k).sum() <= most:
             continue
-        large = ski.morphology.remove_small_objects(mask, max_size=most, connectivity=2)
+        large = remove_small_objects(mask, max_size=most, connectivity=2)
         out[large] = plainly[large]
     return out
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
-import skimage as ski
+from skimage.measure import label, regionprops
 
 from referee.vision.hands.geometry import FIST_OVER_MM, MOST_DEG, HandGeometry
 from referee.vision.image.parts import around
@@ -138,8 +138,8 @@ def thick_part(mask: np.ndarray, across_px: float) -> np.ndarray:
 
 def _parts(mask: np.ndarray, least_px: float) -> Iterator[np.ndarray]:
     """(h, w) bool: each of the mask's connected parts of so many pixels."""
-    parts = ski.measure.label(mask)
-    for part in ski.measure.regionprops(parts):
+    parts = label(mask)
+    for part in regionprops(parts):
         if part.area >= least_px:
             yield parts == part.label
 
@@ -189,7 +189,7 @@ def _arm_directions(centre: np.ndarray, mask: np.ndarray, arm: np.ndarray, px_pe
     if not whole.any() or whole.all():
         return
     first = int(np.argmin(whole))
-    number = ski.measure.label(np.roll(whole, -first))
+    number = label(np.roll(whole, -first))
     sectors = [np.roll(rays, -first, 0)[number == n] for n in range(1, number.max() + 1)]
     widest = max(map(len, sectors))
     for of in sectors:

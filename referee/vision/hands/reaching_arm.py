@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import cv2
 import numpy as np
-import skimage as ski
+from skimage.measure import label
 
 from calibration.mat import FIELD, MatPose, Mats
 from cards.build import TALLEST_MM
@@ -64,7 +64,7 @@ def _arm_over(new: np.ndarray, box: np.ndarray) -> np.ndarray | None:
     """Pixels (n, 2) of the largest connected new thing (h, w) that is in the box and outside of it; None without."""
     new = cv2.morphologyEx(new.astype(np.uint8), cv2.MORPH_CLOSE, np.ones((3, 3), np.uint8)) > 0
     inside = cv2.fillConvexPoly(np.zeros(new.shape, np.uint8), box, 1) > 0
-    things = ski.measure.label(new)
+    things = label(new)
     within, beyond = (np.bincount(things[new & where], minlength=things.max() + 1) for where in (inside, ~inside))
     both = np.minimum(within, beyond)
     return np.argwhere(things == both.argmax())[:, ::-1] if both.any() else None

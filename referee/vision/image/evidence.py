@@ -14,7 +14,8 @@ from dataclasses import dataclass, field, replace
 
 import cv2
 import numpy as np
-import skimage as ski
+from skimage.measure import label, regionprops
+from skimage.morphology import remove_small_objects
 
 from calibration.palette import LINEAR, Palette, Wear, veiled
 from calibration.quality import clipped_pixels
@@ -160,7 +161,7 @@ def spread_out(gains: np.ndarray, outside: np.ndarray) -> np.ndarray:
     edge[1:-1, 1:-1] = False
     found = np.zeros(len(gains), bool)
     for k in np.flatnonzero(np.bincount(best[best >= 0], minlength=len(gains)) > least):
-        large = ski.morphology.remove_small_objects(best == k, max_size=least, connectivity=2)
+        large = remove_small_objects(best == k, max_size=least, connectivity=2)
         found[k] = (large & edge).any()
     return found
 
@@ -288,8 +289,8 @@ def bleached(
     blank, foot = np.zeros(core.shape, bool), np.zeros(core.shape, bool)
     if np.count_nonzero(core) < BLEACHED_MM2 * view.px_per_mm**2:
         return blank, foot
-    things = ski.measure.label(core)
-    for part in ski.measure.regionprops(things):
+    things = label(core)
+    for part in regionprops(things):
         if part.area >= BLEACHED_MM2 * view.px_per_mm**2:
             away = cv2.distanceTransform((things != part.label).astype(np.uint8), cv2.DIST_L2, 3)
             radius = part.equivalent_diameter_area / 2

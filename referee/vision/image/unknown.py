@@ -14,7 +14,8 @@ from dataclasses import dataclass
 
 import cv2
 import numpy as np
-import skimage as ski
+from skimage.measure import label, regionprops
+from skimage.morphology import remove_small_objects
 
 from calibration.palette import Palette, shaded
 from cards.pieces import PieceSet
@@ -122,7 +123,7 @@ def patches(view: ZoneView, mask: np.ndarray, piece_set: PieceSet) -> tuple[Unkn
     field = max(int((view.regions[2] & view.valid).sum()), 1)
     smallest = smallest_face_mm2(piece_set) * view.px_per_mm**2
     found = []
-    for part in ski.measure.regionprops(ski.measure.label(mask)):
+    for part in regionprops(label(mask)):
         x, y = view.to_ground(np.array([part.centroid[::-1]]))[0]
         outline, _ = cv2.findContours(part.image.astype(np.uint8), cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
         at = outline[0].reshape(-1, 2) + part.bbox[1::-1]
@@ -140,7 +141,7 @@ def outsized(view: ZoneView, labels: np.ndarray, names: Sequence[str], piece_set
         if (labels == k).sum() <= most:
             continue
         whole = cv2.morphologyEx((labels == k).astype(np.uint8), cv2.MORPH_OPEN, np.ones(side, np.uint8))
-        large = ski.morphology.remove_small_objects(whole > 0, max_size=most, connectivity=2)
+        large = remove_small_objects(whole > 0, max_size=most, connectivity=2)
         out |= around(inside & view.valid, large)
     return out
 

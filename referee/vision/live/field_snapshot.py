@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import cv2
 import numpy as np
-import skimage as ski
+from skimage.measure import label, regionprops
 
 from referee.match.stop_views import Placed
 from referee.vision.image.shadow import CHANGED, channel_max
@@ -152,7 +152,7 @@ def _standing(mask: np.ndarray, ground: np.ndarray) -> np.ndarray:
     """(h, w) bool: the connected parts of the mask whose lowest pixels are mostly on the ground, or just over it. One
     whose lowest corner is a little beside the ground stands on it when most of its foot does."""
     found, beside = np.zeros(mask.shape, bool), cv2.dilate(ground.astype(np.uint8), np.ones((1, BESIDE_PX))) > 0
-    for part in ski.measure.regionprops(ski.measure.label(mask, connectivity=1)):
+    for part in regionprops(label(mask, connectivity=1)):
         lowest = part.slice[0].stop - 1 - np.argmax(part.image[::-1], 0)
         foot = lowest >= lowest.max() - 1
         under = np.minimum(lowest + 1, len(mask) - 1), np.arange(part.slice[1].start, part.slice[1].stop)
@@ -195,7 +195,7 @@ def _like(one: FieldSnapshot, other: FieldSnapshot) -> np.ndarray:
 
 def _is_piece(mask: np.ndarray, field: int) -> bool:
     """Whether some connected part of the mask (h, w), without what is thin, is as large as a piece."""
-    parts = ski.measure.regionprops(ski.measure.label(_opened(mask), connectivity=1))
+    parts = regionprops(label(_opened(mask), connectivity=1))
     return any(part.area >= SMALLEST_PIECE_SHARE * field for part in parts)
 
 

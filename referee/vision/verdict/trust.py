@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
 
-import scipy
+from scipy.special import expit
 
 from referee.vision.measured import measured
 from referee.vision.verdict.rulings import CLEAR_MARGIN
@@ -56,7 +56,7 @@ class Trust:
     def confidence(self, features: Mapping[str, float]) -> float:
         """Probability 0.5 to ``most`` that the ruling is right. Raises KeyError for a feature that is not given."""
         odds = self.base + sum(weight * features[name] for name, weight in self.weights.items())
-        return min(max(float(scipy.special.expit(odds)), 0.5), self.most)
+        return min(max(float(expit(odds)), 0.5), self.most)
 
 
 def features_of(margin: float, explained: float, shown: float) -> dict[str, float]:
