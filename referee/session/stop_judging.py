@@ -6,12 +6,13 @@ verdict counts only when the pictures that it rests on are on the disk; else it 
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Protocol
 
 from cards.card import Card
 from cards.law import Tolerances, because
-from cards.sentences import sentence
+from cards.sentences import sentence, sentence_json
 from referee.devices.ports import Frame
 from referee.errors import IllegalCommand, RefereeError
 from referee.match.commands import BeginJudging, CameraVerdict
@@ -173,7 +174,7 @@ class StopJudging:
             evidence = {
                 "frames": [f.number for f in frames],
                 "seconds": round(judgement.seconds, 3),
-                "notes": [*judgement.notes, *self._rests_on(beside)],
+                "notes": list(judgement.notes),
             }
             for zone, seen in views.items():
                 self._tell(state.duel.number, zone, seen, evidence)
@@ -221,17 +222,15 @@ class StopJudging:
         zones: Collection[str],
         tolerances: Tolerances,
     ) -> Judgement:
-        """By what both cameras show, where both show it."""
+        """By what both cameras show, where both show it; of two it is noted which."""
         session, images = self._session, [f.image for f in frames]
-        if not (session.second and beside):
+        if session.second is None:
             return session.observer.judge(images, card, zones, tolerances)
-        views = [(session.observer, images), (session.second.observer, [f.image for f in beside])]
-        return judge_views(views, card, zones, tolerances)
-
-    def _rests_on(self, beside: Sequence[Frame]) -> list[str]:
-        """With two cameras: which of them the verdict rests on, for the record."""
-        names = [camera.name for camera in self._session.cameras]
-        return [f"judged by {' and '.join(names[: 2 if beside else 1])}"] if len(names) > 1 else []
+        views = [(session.observer, images)]
+        views += [(session.second.observer, [f.image for f in beside])] if beside else []
+        judgement = judge_views(views, card, zones, tolerances)
+        judged_by = sentence("judged_by", names=[camera.name for camera in session.cameras[: len(views)]])
+        return replace(judgement, notes=(*judgement.notes, judged_by))
 
     def _give_up(self, state: MatchState, code: str) -> None:
         """No frame could be judged: undecided, so that the match goes on by a human's ruling."""
@@ -297,11 +296,19 @@ class StopJudging:
 
 
 def _rows(judgement: Judgement) -> dict[str, dict]:
-    """The contract's rows by zone, with the other readings that a human is offered first."""
+    """The contract's rows by zone, with the other readings that a human is offered first; of two cameras ``notes`` say
+    which of them it was judged by."""
     return {
-        zone: verdict.to_json() | {"alternatives": [other.to_json() for other in verdict.alternatives]}
+        zone: verdict.to_json()
+        | {"alternatives": [other.to_json() for other in verdict.alternatives]}
+        | ({"notes": told} if (told := _of_cameras(judgement.notes, zone)) else {})
         for zone, verdict in judgement.zones.items()
     }
+
+
+def _of_cameras(notes: Sequence[str], zone: str) -> list[dict]:
+    told = [note for note in map(sentence_json, notes) if note and note["code"] in ("judged_by", "view_left_out")]
+    return [note for note in told if note["values"].get("zone", zone) == zone]
 
 
 def _said(rows: Mapping[str, dict], zone: str) -> ZoneVerdict:

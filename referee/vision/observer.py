@@ -445,7 +445,7 @@ def _judged(
     observer = look.observer
     studied(ZoneStudy(look.view, look.evidence, searched[look].canvas, readings, decision, observer.piece_set))
     left_out = [str(one.number + 1) for one in looks if one not in counted]
-    note = f"mat {look.view.zone}: camera {' and '.join(left_out)} does not show it clearly and is left out"
+    note = sentence("view_left_out", zone=look.view.zone, cameras=left_out)
     sight = ZoneSight(
         look.view.lean(),
         look.evidence.lean(),

@@ -22,7 +22,7 @@ from browser import PATIENCE_MS, PHONE, PROJECTOR
 from fake_session import FakeSession
 from room import make_room
 
-from cards.sentences import sentence
+from cards.sentences import sentence, sentence_json
 from referee.match.foul import foul_sentence
 from referee.match.verdict import parse_wording
 from referee.recording import Budget, load_attempt
@@ -84,14 +84,14 @@ def collapse(folder):
     ]
     shutil.copy(folder / "video.mp4", folder / "video_2.mp4")
     shutil.copy(folder / "frames.csv", folder / "frames_2.csv")
-    said = sentence("cut_silence", at=6.2)
+    said, note = sentence("cut_silence", at=6.2), sentence_json(sentence("judged_by", names=["front", "side"]))
     meta["second"] = {"camera": "side", "begins": 0.5, "dropped": [], **truncation_record(said)}
     meta["marks"] = [{"name": n, "seconds": s, "zone": z, **more} for n, s, z, more in marks]
     meta |= {
         "players": {"A": "Ann", "B": "Ben"},
         "match_id": "M3",
         "findings": {"A": ["fell_after_stop"]},
-        "verdicts": {"A": {"verdict": "mismatch", "confidence": 0.99, "reasons": [why]}},
+        "verdicts": {"A": {"verdict": "mismatch", "confidence": 0.99, "reasons": [why], "notes": [note]}},
     }
     write_json(folder / "attempt.json", meta)
 
@@ -185,6 +185,8 @@ def test_one_attempt_says_why(client, told):
     assert "It fell by itself after Stop." in page and "99 % sure" in page
     assert client.get("/attempts/M3-001/card.svg").mimetype == "image/svg+xml"
     assert client.get("/attempts/M3-001/picture.jpg").data[:2] == b"\xff\xd8"
+    assert "judged by front and side" in page
+    assert "beurteilt nach front und side" in client.get("/attempts/M3-001?lang=de").get_data(as_text=True)
     story = client.get("/attempts/M3-001/story.json").get_json()
     assert len(story["seconds"]) == 120 and story["timeline"]["findings"][0]["seconds"] == 10.0
     assert (

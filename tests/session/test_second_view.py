@@ -5,6 +5,7 @@ import time
 import numpy as np
 import pytest
 
+from cards.sentences import say
 from referee.errors import IllegalCommand
 from referee.match.commands import DrawCard, Ready
 from referee.recording.folder import find_attempts, load_attempt
@@ -24,7 +25,8 @@ def views_judged(monkeypatch):
     seen = []
 
     def judge_views(views, *how):
-        seen.append([len(frames) for _, frames in views])
+        if len(views) > 1:
+            seen.append([len(frames) for _, frames in views])
         return views[0][0].judge(views[0][1], *how)
 
     monkeypatch.setattr(stop_judging, "judge_views", judge_views)
@@ -59,6 +61,8 @@ def test_a_duel_is_judged_by_both_cameras(at_table, until, views_judged):
         evidence = play(session, rig, until)
         assert all(views_judged) and len(views_judged[-1]) == 2 and min(views_judged[-1]) > 0
         assert evidence["notes"][-1] == "judged by SIMULATED table and SIMULATED table, side"
+        (note,) = session.state.verdicts["A"].row["notes"]
+        assert say("de", note) == "beurteilt nach SIMULATED table und SIMULATED table, side"
         assert "one_camera" not in alarm_texts(session)
 
 

@@ -54,6 +54,7 @@ def test_a_camera_that_does_not_show_a_build_is_left_out_and_that_is_noted(views
     cv2.fillConvexPoly(covered, cv2.convexHull(where), (60, 200, 60))
     alone = first.judge(frame, CARD, [FIELD])
     told = judge_views([(first, frame), (second, covered)], CARD, [FIELD])
+    assert any(getattr(note, "code", "") == "view_left_out" for note in told.notes)
     assert any("camera 2 does not show it clearly" in note for note in told.notes)
     assert told.zones[FIELD].to_json() == alone.zones[FIELD].to_json()
 

@@ -133,6 +133,7 @@ def _verdicts(attempt: Attempt, lang: str) -> list[dict[str, Any]]:
             "leaning": row.get("leaning"),
             "confidence": row.get("confidence", 0.0),
             "reasons": [say(lang, r) for r in row.get("reasons", ())],
+            "notes": [say(lang, note) for note in row.get("notes", ())],
             "findings": (attempt.meta.get("findings") or {}).get(zone, ()),
         }
         for zone, row in sorted(attempt.verdicts.items())
