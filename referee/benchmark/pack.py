@@ -10,9 +10,13 @@ from calibration.mat import FIELD, SHEET, Mats
 from cards.build import TALLEST_MM, Piece, top
 from cards.pieces import PieceSet
 from referee.benchmark.run import rig_observer, truth_of
+from referee.recording.folder import CAMERA, PLACED, of_camera
 from referee.vision.image.files import read_picture
 
-CARRIED = ("truth.json", "proof.json", "camera.yaml", "pieces.json", "deck.json", "mats.json")
+CARRIED = (
+    *("truth.json", "proof.json", "pieces.json", "deck.json"),
+    *(of_camera(name, number) for number in (1, 2) for name in (CAMERA, PLACED)),
+)
 GREY = 128
 MARK_SHARE = 0.04
 """Of a SIMULATED picture's height: the band at its top that says so."""
@@ -25,19 +29,27 @@ def pack_session(folder: Path) -> Path:
     """Pack the session into a zip file beside its folder; unpacked it is a session again, for ``referee bench``. All
     pictures show the same part, the most that a build needs. Raises BadImage."""
     folder = folder.resolve()
-    frames, observer = truth_of(folder)["frames"], rig_observer(folder)
-    empty = read_picture(folder / "empty.jpg")
-    high = min(TALLEST_MM, max(_tallest(frame, observer.piece_set) for frame in frames) + ABOVE_MM)
-    shown = _shown(observer.look(empty), empty.shape[:2], high)
-    shown[: round(MARK_SHARE * len(shown)) if truth_of(folder).get("simulated") else 0] = True
+    frames, pieces = truth_of(folder)["frames"], rig_observer(folder).piece_set
+    high = min(TALLEST_MM, max(_tallest(frame, pieces) for frame in frames) + ABOVE_MM)
     target = folder.with_name(f"{folder.name}.zip")
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as file:
         for name in filter(lambda name: (folder / name).exists(), CARRIED):
             file.write(folder / name, f"{folder.name}/{name}")
-        for name in ("empty.jpg", "colours.jpg", *(frame["image"] for frame in frames)):
-            picture = np.where(shown[..., None], read_picture(folder / name), np.uint8(GREY))
-            file.writestr(f"{folder.name}/{name}", cv2.imencode(Path(name).suffix, picture)[1].tobytes())
+        for number in [n for n in (1, 2) if (folder / of_camera("empty.jpg", n)).exists()]:
+            shown = _shown_by(folder, number, high)
+            pictures = [of_camera(name, number) for name in ("empty.jpg", "colours.jpg", *(f["image"] for f in frames))]
+            for name in filter(lambda name: (folder / name).exists(), pictures):
+                picture = np.where(shown[..., None], read_picture(folder / name), np.uint8(GREY))
+                file.writestr(f"{folder.name}/{name}", cv2.imencode(Path(name).suffix, picture)[1].tobytes())
     return target
+
+
+def _shown_by(folder: Path, number: int, high_mm: float) -> np.ndarray:
+    """(h, w) bool: what is not grey in that camera's pictures."""
+    empty = read_picture(folder / of_camera("empty.jpg", number))
+    shown = _shown(rig_observer(folder, camera_number=number).look(empty), empty.shape[:2], high_mm)
+    shown[: round(MARK_SHARE * len(shown)) if truth_of(folder).get("simulated") else 0] = True
+    return shown
 
 
 def _tallest(frame: dict, pieces: PieceSet) -> float:

@@ -50,7 +50,7 @@ JOURNAL, SIGNATURE = "journal.jsonl", "signature.json"
 def of_camera(name: str, number: int) -> str:
     """What that file is called for the first or the second camera: ``empty.png``, ``empty_2.png``."""
     path = Path(name)
-    return name if number == 1 else f"{path.stem}_{number}{path.suffix}"
+    return name if number == 1 else str(path.with_stem(f"{path.stem}_{number}"))
 
 
 DELETED_PREFIX = ".gone-"

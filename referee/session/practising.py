@@ -27,6 +27,7 @@ from referee.match.verdict import zone_verdict
 from referee.session.field_check import FieldCheck
 from referee.session.field_previews import crop_around_build
 from referee.session.ports import Record, RunningSession
+from referee.session.second_view import judge_by_cameras, settled_beside
 from referee.session.seeds import new_seed
 from referee.vision.live.field_snapshot import FieldSnapshot
 from referee.vision.live.gate import GateState
@@ -236,7 +237,8 @@ class PracticeRunner:
             return
         watched.calm.append(frame)
         if len(watched.calm) >= SETTLED_FRAMES:
-            job = self._pool.submit(self._judge, zone, self._card(), [f.image for f in watched.calm])
+            beside = settled_beside(self._session, watched.calm)
+            job = self._pool.submit(self._judge, zone, self._card(), watched.calm, beside)
             watched.pending, watched.calm = (watched.rested_s, job), []
 
     def _tell(self, zone: str, watched: FieldWatch) -> None:
@@ -252,16 +254,16 @@ class PracticeRunner:
         said, now_s = zone_verdict(seen.row), self._session.clock.now_s()
         self.command(law.Viewed(zone, watched.rested_s, said, now_s, watched.built_s()))
 
-    def _judge(self, zone: str, card: Card, images: Sequence[np.ndarray]) -> SettledView:
+    def _judge(self, zone: str, card: Card, frames: Sequence[Frame], beside: Sequence[Frame]) -> SettledView:
         """A settled view judged; one that cannot be judged is one that cannot be told."""
         session = self._session
         try:
-            judged = session.observer.judge(images, card, [zone], session.state.rules.tolerances)
+            judged = judge_by_cameras(session, frames, beside, card, [zone], session.state.rules.tolerances)
         except RefereeError:
             return SettledView(_untold(because("not_judged")))
         if zone not in judged.zones:
             return SettledView(_untold(because("mat_not_seen", zone=zone)))
-        return SettledView(judged.zones[zone].to_json(), build_picture(session, images[-1], judged, card, zone))
+        return SettledView(judged.zones[zone].to_json(), build_picture(session, frames[-1].image, judged, card, zone))
 
 
 def _untold(why: Reason) -> dict[str, object]:

@@ -24,12 +24,13 @@ from referee.devices.ports import Frame
 from referee.errors import IllegalCommand
 from referee.match.stop_views import SETTLED_FRAMES
 from referee.match.verdict import Verdict
-from referee.recording.folder import META, STOP, hash_files, write_json
+from referee.recording.folder import META, STOP, hash_files, of_camera, write_json
 from referee.recording.writer import versions, write_file
 from referee.session.duel_recording import kept_files
 from referee.session.ports import RunningSession
 from referee.session.practising import FREE_PHASES, build_picture
 from referee.session.proof_tasks import TASKS, BuildTask, draw_tasks
+from referee.session.second_view import settled_beside
 from referee.vision.image.files import write_picture
 from referee.vision.live.gate import GateState
 from referee.vision.live.gate_history import is_clear
@@ -139,20 +140,22 @@ class TableProof:
     def begin(self, seed: int | None = None, builds: int = TASKS, tasks: Sequence[BuildTask] = ()) -> None:
         """Ask for the first ``builds`` that the seed draws, or for these ``tasks``. Raises IllegalCommand while a duel
         is in play, and where the pictures of the empty table and of the colours are lacking."""
-        session, observer = self._session, self._session.observer
+        session, observers = self._session, [view.observer for view in self._session.views]
         refuse_if(session.state.phase not in FREE_PHASES, "practice_duel")
-        if observer.empty is None or observer.colors is None:
+        learnt = [(one.empty, one.colors) for one in observers if one.empty is not None and one.colors is not None]
+        if len(learnt) < len(observers):
             raise IllegalCommand(sentence("prove_setup"))
-        zones = tuple(sorted(observer.look(observer.empty).poses))
+        zones = tuple(sorted(observers[0].look(learnt[0][0]).poses))
         refuse_if(not zones, "mats_unseen", zones=["A", "B"])
         seed = secrets.randbelow(SEEDS) if seed is None else seed
         tasks, now = tuple(tasks) or draw_tasks(session.deck, session.piece_set, seed)[:builds], session.clock.utc()
         with self._lock:
             self.folder = session.data_dir / PROOFS / f"{now:%Y%m%d-%H%M%S}-{seed}"
             self.folder.mkdir(parents=True)
-            self._keep_rig(self.folder, observer)
-            write_picture(self.folder / "empty.jpg", observer.empty)
-            write_picture(self.folder / "colours.jpg", observer.colors)
+            self._keep_rig(self.folder, observers)
+            for number, (empty, colors) in enumerate(learnt, 1):
+                write_picture(self.folder / of_camera("empty.jpg", number), empty)
+                write_picture(self.folder / of_camera("colours.jpg", number), colors)
             self.seed, self.begun_at, self.tasks, self.zones = seed, now.isoformat(), tasks, zones
             self.results, self.taken_back, self.looking = (), 0, False
         session.touch()
@@ -215,9 +218,12 @@ class TableProof:
     def _judge(self, frames: Sequence[Frame]) -> None:
         task, zone, session = self.tasks[len(self.results)], self.zone, self._session
         name = f"duel_{len(self.results):02d}"
-        (self.folder / name).mkdir(exist_ok=True)
-        image = mean_frame([frame.image for frame in frames])
-        write_file(self.folder / name / STOP, image)
+        shutil.rmtree(self.folder / name, ignore_errors=True)
+        (self.folder / name).mkdir()
+        views = [frames, *([beside] if (beside := settled_beside(session, frames)) else [])]
+        image, *others = (mean_frame([frame.image for frame in of]) for of in views)
+        for number, shown in enumerate((image, *others), 1):
+            write_file(self.folder / name / of_camera(STOP, number), shown)
         truth = task.truth(session.piece_set)
         row = {"image": f"{name}/{STOP}", "card": task.card.id, "zones": {zone: truth}}
         judged, (score,) = judge_frame(self.folder, row)
@@ -235,15 +241,16 @@ class TableProof:
 
     # --- what is kept
 
-    def _keep_rig(self, folder: Path, observer: Observer) -> None:
-        for name, content in kept_files(self._session.deck, self._session.piece_set, observer).items():
+    def _keep_rig(self, folder: Path, observers: Sequence[Observer]) -> None:
+        for name, content in kept_files(self._session.deck, self._session.piece_set, *observers).items():
             write_file(folder / name, content)
 
     def _keep_attempt(self, folder: Path, task: BuildTask, zone: str, verdict: Verdict | None) -> None:
         """The build as an attempt of its own, for ``referee rejudge``."""
-        self._keep_rig(folder, rig_observer(self.folder))
+        stops = [name for number in (1, 2) if (folder / (name := of_camera(STOP, number))).exists()]
+        self._keep_rig(folder, [rig_observer(self.folder, camera_number=n) for n, _ in enumerate(stops, 1)])
         verdicts = {zone: verdict.to_json()} if verdict else {}
-        judged = [{"files": [STOP], "zones": [zone]}]
+        judged = [{"files": [STOP], "zones": [zone]} | ({"second": {"files": stops[1:]}} if stops[1:] else {})]
         meta = {"card": task.card.id, "zones": [zone], "players": {}, "verdicts": verdicts, "judged": judged}
         told = {"recorded_at": self.begun_at, "simulated": self._session.simulated, "versions": versions()}
         write_json(folder / META, {**meta, **told, "cut_short": None, "hashes": hash_files(folder)})

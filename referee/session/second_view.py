@@ -7,15 +7,33 @@ main one is gone in mid-duel, the second takes its place (``Session.change_views
 
 import threading
 from collections import deque
-from typing import NamedTuple
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from typing import NamedTuple, Protocol
 
+from cards.card import Card
+from cards.law import Tolerances
+from cards.sentences import sentence
 from referee.devices.ports import Camera, Frame
 from referee.errors import DeviceLost
+from referee.match.stop_views import SETTLED_FRAMES, SETTLED_S
 from referee.vision.live.gate import Gate
-from referee.vision.observer import Observer
+from referee.vision.observer import Judgement, Observer, judge_views
 
 KEPT_S = 1.5
 """So long frames are kept: a Stop is heard, and a build judged, a few frames after it."""
+
+
+class WatchingSession(Protocol):
+    """What is asked of a session with one camera or two."""
+
+    observer: Observer
+    camera: Camera
+    second: "SecondView | None"
+
+    @property
+    def cameras(self) -> list[Camera]:
+        """The main one, and the second where there is one."""
 
 
 class CameraView(NamedTuple):
@@ -57,7 +75,7 @@ class SecondView:
 
     def between(self, from_s: float, until_s: float, error_s: float) -> list[Frame]:
         """Its frames that were surely taken between these host times, known to ``error_s`` themselves."""
-        error_s += self.camera.status().get("frame_error_s") or 0.0
+        error_s += frame_error_s(self.camera)
         with self._lock:
             return [f for f in self._frames if from_s + error_s <= f.at_s <= until_s - error_s]
 
@@ -72,3 +90,35 @@ class SecondView:
                 self._frames.append(frame)
                 while frame.at_s - self._frames[0].at_s > KEPT_S:
                     self._frames.popleft()
+
+
+def frame_error_s(camera: Camera) -> float:
+    """How well the times of its frames are known."""
+    return camera.status().get("frame_error_s") or 0.0
+
+
+def settled_beside(session: WatchingSession, frames: Sequence[Frame]) -> list[Frame]:
+    """The other camera's frames of the time in which a field was settled, as the main one's say."""
+    if session.second is None:
+        return []
+    error_s = frame_error_s(session.camera)
+    return session.second.between(frames[0].at_s - SETTLED_S, frames[-1].at_s, error_s)[-SETTLED_FRAMES:]
+
+
+def judge_by_cameras(
+    session: WatchingSession,
+    frames: Sequence[Frame],
+    beside: Sequence[Frame],
+    card: Card,
+    zones: Collection[str],
+    tolerances: Tolerances,
+) -> Judgement:
+    """By the main camera's frames and those of the other ``beside`` them, where there are; of two it is noted which."""
+    images = [f.image for f in frames]
+    if session.second is None:
+        return session.observer.judge(images, card, zones, tolerances)
+    views = [(session.observer, images)]
+    views += [(session.second.observer, [f.image for f in beside])] if beside else []
+    judgement = judge_views(views, card, zones, tolerances)
+    judged_by = sentence("judged_by", names=[camera.name for camera in session.cameras[: len(views)]])
+    return replace(judgement, notes=(*judgement.notes, judged_by))

@@ -5,13 +5,12 @@ field was touched after it: else the settled view is the better picture of the s
 verdict counts only when the pictures that it rests on are on the disk; else it is left to a human, who has seen them.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Protocol
 
 from cards.card import Card
-from cards.law import Tolerances, because
+from cards.law import because
 from cards.sentences import sentence, sentence_json
 from referee.devices.ports import Frame
 from referee.errors import IllegalCommand, RefereeError
@@ -19,8 +18,6 @@ from referee.match.commands import BeginJudging, CameraVerdict
 from referee.match.state import MatchState
 from referee.match.stop_views import (
     PRESS_UNSEEN,
-    SETTLED_FRAMES,
-    SETTLED_S,
     UNSEEN,
     Views,
     rule_stop,
@@ -32,11 +29,11 @@ from referee.session.ports import RunningSession
 from referee.session.practising import PracticeRunner
 from referee.session.previews import Previews
 from referee.session.proving import TableProof
-from referee.session.second_view import KEPT_S
+from referee.session.second_view import KEPT_S, frame_error_s, judge_by_cameras, settled_beside
 from referee.vision.live.field_snapshot import FieldSnapshot
 from referee.vision.live.gate import GateState
 from referee.vision.live.gate_history import AT_PRESS, FRESH_S, STOPPED, GateHistory, StopWatch, is_clear
-from referee.vision.observer import Judgement, judge_views
+from referee.vision.observer import Judgement
 
 WAITS_S = 1.0
 """After so long without a clear view the players are told what is in the way."""
@@ -156,7 +153,7 @@ class StopJudging:
         session, at_s = self._session, frames[-1].at_s
         if self._is_as_unclear(look, at_s):
             return
-        beside = self._beside(frames)
+        beside = settled_beside(session, frames)
         if state.rules.judged_view == "at_stop" and (at_press := self._history.frames_at_press(self._press_s(state))):
             last = max(state.duel.stops, key=lambda press: press.at_s)
             frames, beside = at_press, self._beside_press(at_press, last.zone)
@@ -165,7 +162,7 @@ class StopJudging:
                 session.command(BeginJudging(frames[0].at_s + session.shift_s))
             assert state.card_id is not None, "look() waits for a card"
             card = session.deck.card(state.card_id)
-            judgement = self._judge_frames(frames, beside, card, state.duel.callers, state.rules.tolerances)
+            judgement = judge_by_cameras(session, frames, beside, card, state.duel.callers, state.rules.tolerances)
             rows, self._lost = _rows(judgement), False
             views = {z: self._views(state, z, _said(rows, z), card) for z in state.duel.callers}
             if self._may_look_again(views, look, at_s):
@@ -188,12 +185,6 @@ class StopJudging:
             return
         session.alarm("judging", None)
 
-    def _beside(self, frames: Sequence[Frame]) -> list[Frame]:
-        """The other camera's frames of the time in which the field was settled."""
-        if (second := self._session.second) is None:
-            return []
-        return second.between(frames[0].at_s - SETTLED_S, frames[-1].at_s, self._frame_error_s)[-SETTLED_FRAMES:]
-
     def _keep_before_press(self, frame: Frame, state: MatchState) -> None:
         """Keep what the other camera showed before each press, as soon as it has come: it forgets sooner than a build
         comes to rest."""
@@ -207,30 +198,8 @@ class StopJudging:
         """The other camera's frames from surely before a zone's press and not before these of the main one's: the field
         may have been touched until then."""
         shown = self._before_press.get(zone, ()) if frames else ()
-        return [f for f in shown if f.at_s - self._frame_error_s >= frames[0].at_s][-AT_PRESS:]
-
-    @property
-    def _frame_error_s(self) -> float:
-        """How well the main camera's times are known."""
-        return self._session.camera.status().get("frame_error_s") or 0.0
-
-    def _judge_frames(
-        self,
-        frames: Sequence[Frame],
-        beside: Sequence[Frame],
-        card: Card,
-        zones: Collection[str],
-        tolerances: Tolerances,
-    ) -> Judgement:
-        """By what both cameras show, where both show it; of two it is noted which."""
-        session, images = self._session, [f.image for f in frames]
-        if session.second is None:
-            return session.observer.judge(images, card, zones, tolerances)
-        views = [(session.observer, images)]
-        views += [(session.second.observer, [f.image for f in beside])] if beside else []
-        judgement = judge_views(views, card, zones, tolerances)
-        judged_by = sentence("judged_by", names=[camera.name for camera in session.cameras[: len(views)]])
-        return replace(judgement, notes=(*judgement.notes, judged_by))
+        error_s = frame_error_s(self._session.camera)
+        return [f for f in shown if f.at_s - error_s >= frames[0].at_s][-AT_PRESS:]
 
     def _give_up(self, state: MatchState, code: str) -> None:
         """No frame could be judged: undecided, so that the match goes on by a human's ruling."""
@@ -253,7 +222,8 @@ class StopJudging:
         seen = PRESS_UNSEEN
         beside = self._beside_press(frames, zone)
         if frames and not unseen:
-            seen = _said(_rows(self._judge_frames(frames, beside, card, [zone], state.rules.tolerances)), zone)
+            judged = judge_by_cameras(self._session, frames, beside, card, [zone], state.rules.tolerances)
+            seen = _said(_rows(judged), zone)
             hidden = covering or "unknown_object" in seen.codes
             seen = verdict_behind_hand(seen, settled, came) if hidden else seen
         if self._session.recording:

@@ -78,6 +78,7 @@ class PractisedSession:
     clock: TableClock
     deck: object = DECK
     simulated: bool = True
+    second: object = None
     state: MatchState = field(default_factory=MatchState)
     alarms: dict = field(default_factory=dict)
 

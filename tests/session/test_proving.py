@@ -25,7 +25,15 @@ from cards.deck import load_deck
 from cards.pieces import load_piece_set
 from cards.stability import check_stability
 from referee.benchmark.pack import pack_session
-from referee.benchmark.run import ALL_KNOWLEDGE, jobs, rig_observer, run, sessions, truth_of
+from referee.benchmark.run import (
+    ALL_KNOWLEDGE,
+    jobs,
+    read_inputs,
+    rig_observer,
+    run,
+    sessions,
+    truth_of,
+)
 from referee.benchmark.scoring import true_pieces
 from referee.devices.camera import FileCamera
 from referee.devices.ports import Frame, SystemClock
@@ -38,6 +46,7 @@ from referee.review.rejudge import judge_again
 from referee.session import proving
 from referee.session.proof_tasks import BuildTask, draw_tasks
 from referee.session.proving import Figures, TableProof, last_figures
+from referee.session.second_view import CameraView
 from referee.simulator.meshes import place_piece
 from referee.simulator.operator import ProofBuilder
 from referee.simulator.table import World
@@ -45,6 +54,7 @@ from referee.vision.image.files import read_picture
 from referee.vision.live.gate import Gate
 from referee.vision.observer import Observer
 
+TWO_VIEWS = Path(__file__).parents[1] / "golden" / "two_views"
 EXAMPLE = Path(__file__).parents[2] / "referee" / "example" / "sessions" / "challenge"
 FRAMES = 8
 """More than a view takes to settle."""
@@ -55,6 +65,8 @@ def proof_of(observer, folder, clock, deck=DECK, pieces=SET, simulated=True) -> 
         observer=observer, data_dir=folder, clock=clock, deck=deck, piece_set=pieces, simulated=simulated
     )
     session.state, session.touch, session.draw = MatchState(), lambda: None, lambda frame, judged, card: frame
+    session.camera = SimpleNamespace(status=dict)
+    session.second, session.views = None, [CameraView(session.camera, observer)]
     return TableProof(session)
 
 
@@ -147,6 +159,36 @@ def test_pictures_of_a_session_through_a_file_camera_give_the_figures_of_bench(t
                     proof.look(frame, gate.look(frame))
     assert benched(proof.folder) == [told(r.score) for r in proof.judged]
     assert proof.figures.wrong == 0 and proof.figures.count == len(tasks) == 4
+
+
+def test_a_build_is_judged_by_both_cameras_kept_and_shared_as_both_saw_it(tmp_path, monkeypatch):
+    """One piece too many is hidden from the first camera, and the second alone does not tell where it stands."""
+    pieces, deck, clock = load_piece_set(TWO_VIEWS / "pieces.json"), load_deck(TWO_VIEWS / "deck.json"), TableClock()
+    rigs = [read_inputs(TWO_VIEWS, number) for number in (1, 2)]
+    first, beside = (Observer(pieces, one.camera, empty=one.empty) for one in rigs)
+    first.colors, beside.colors = (one.colors for one in rigs)
+    proof = proof_of(first, tmp_path, clock, deck, pieces)
+    shown, shown_beside = (Frame(read_picture(TWO_VIEWS / name), 1, 0.0) for name in ("duel.jpg", "duel_2.jpg"))
+    proof._session.second = SimpleNamespace(between=lambda *window: [shown_beside])
+    proof._session.views.append(CameraView(proof._session.camera, beside))
+    monkeypatch.setattr(proving, "is_clear", lambda look, zone: True)
+    (row,) = truth_of(TWO_VIEWS)["frames"]
+    zone = next(zone for zone, one in row["zones"].items() if one["why"].startswith("hidden"))
+    built = row["zones"][zone]
+    proof.begin(
+        0, tasks=[BuildTask(deck.card(row["card"]), built["expected"], built["why"], true_pieces(built, "build"))]
+    )
+    proof.zones = (zone,)
+    proof.stand()
+    for _ in range(SETTLED_FRAMES):
+        proof.look(shown, None)
+    assert [r.outcome for r in proof.judged] == ["right"]
+    assert [told(r) for job in jobs([proof.folder], ALL_KNOWLEDGE) for r in run(job)] == [told(proof.judged[0].score)]
+    again = judge_again(AttemptSource(str(proof.folder / "duel_00")), RejudgeOptions())
+    assert (again["problem"], again["changed"]) == (None, False)
+    with zipfile.ZipFile(pack_session(proof.folder)) as file:
+        names = {Path(name).relative_to(proof.folder.name).as_posix() for name in file.namelist()}
+    assert {"duel_00/stop_2.png", "empty_2.jpg", "colours_2.jpg", "camera_2.yaml"} <= names
 
 
 def test_six_right_builds_and_four_wrong_ones_of_all_kinds_are_drawn_by_a_seed():

@@ -1,6 +1,7 @@
 """Two cameras at one table: both judge, and either may go away in mid-duel."""
 
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,7 +13,8 @@ from referee.recording.folder import find_attempts, load_attempt
 from referee.recording.video import read_video
 from referee.review import rejudge
 from referee.review.options import RejudgeOptions, files_used
-from referee.session import stop_judging
+from referee.session import second_view
+from referee.session.practising import PracticeRunner
 from referee.session.rig_setup import kept_cameras
 from referee.simulator.lens import typical_lens
 from referee.vision.live.gate_history import Aftermath, GateHistory
@@ -29,7 +31,7 @@ def views_judged(monkeypatch):
             seen.append([len(frames) for _, frames in views])
         return views[0][0].judge(views[0][1], *how)
 
-    monkeypatch.setattr(stop_judging, "judge_views", judge_views)
+    monkeypatch.setattr(second_view, "judge_views", judge_views)
     return seen
 
 
@@ -138,6 +140,21 @@ def test_frames_of_the_other_camera_count_only_within_both_bounds(at_table, unti
         assert not session.second.between(now_s - 0.3, now_s, 0.16)
         until(lambda: session.picture("live_2"))
         assert session.snapshot()["live"]["second"]["name"] == "SIMULATED table, side"
+
+
+def test_what_is_practised_is_judged_by_both_cameras(at_table, until, views_judged):
+    with at_table(second=True) as (session, rig):
+        until(lambda: session.second.newest())
+        runner = PracticeRunner(session, SimpleNamespace(matches=list))
+        runner.now = SimpleNamespace(wants_view=lambda *rest: True, card=("L01",))
+        first = frame = rig.camera.latest(-1, 5.0)
+        for _ in range(3):
+            frame = rig.camera.latest(frame.number, 5.0)
+            gate = SimpleNamespace(mat_seen=True, hand=False, settled_s=1.0 + frame.at_s - first.at_s)
+            runner._watch("A", frame, SimpleNamespace(zones={"A": gate}, snapshots={}))
+        assert runner._watched["A"].pending[1].result().row["verdict"]
+        runner.stop()
+        assert views_judged[-1][0] == 3 and views_judged[-1][1] >= 1
 
 
 def test_the_second_camera_is_removed_and_chosen_anew_between_duels(at_table, until, tmp_path):
