@@ -51,12 +51,11 @@ class Film:
     def __init__(self, folder: Path, number: int) -> None:
         self.path, self.times = (folder / of_camera(name, number) for name in (VIDEO, TIMES))
         self.taken_s: list[float] = []
-        self.dropped: list[tuple[float, int, str]] = []
+        self.dropped: list[tuple[float, int, str]] = []  # host time, how many, where: camera or recorder
         self.broken: str | None = None
         self._last_number: int | None = None
         self._writer: VideoWriter | None = None
-        self._rows = open(self.times, "w", encoding="ascii")  # noqa: SIM115 - closed by close() or abandon()
-        self._rows.write("index,seconds\n")
+        self.times.write_text("index,seconds\n", encoding="ascii")
 
     @property
     def last_s(self) -> float | None:
@@ -69,22 +68,18 @@ class Film:
         if self._writer is None:
             self._writer = VideoWriter(self.path, frame.image.shape[1], frame.image.shape[0])
         if self._last_number is not None and frame.number > self._last_number + 1:
-            self.drop(frame.number - self._last_number - 1, frame.at_s, "camera")
+            self.dropped.append((frame.at_s, frame.number - self._last_number - 1, "camera"))
         seconds = frame.at_s - next(iter(self.taken_s), frame.at_s)
         index = self._writer.write(frame.image, seconds, hurried)
-        self._rows.write(f"{index},{seconds:.4f}\n")
-        self._rows.flush()
+        with open(self.times, "a", encoding="ascii") as rows:
+            rows.write(f"{index},{seconds:.4f}\n")
         self.taken_s.append(frame.at_s)
         self._last_number = frame.number
 
     def skip(self, number: int, at_s: float) -> None:
         """Write down that the frame of that number and host time could not be encoded in time."""
-        self.drop(1, at_s, "recorder")
+        self.dropped.append((at_s, 1, "recorder"))
         self._last_number = number
-
-    def drop(self, count: int, at_s: float, where: str) -> None:
-        """Write down frames that are not in the video. ``where``: camera or recorder."""
-        self.dropped.append((at_s, count, where))
 
     def thin(self, stop_s: float) -> dict[str, float] | None:
         """``AttemptWriter.thin`` of this film alone, the Stop in host time."""
@@ -97,23 +92,16 @@ class Film:
     def abandon(self, why: str) -> None:
         """Stop writing pictures, and keep what is whole."""
         self.broken = why
-        with suppress(OSError):
-            self._rows.close()
         if self._writer is not None:
             self._writer.abandon()
             self._writer = None
 
     def close(self) -> None:
         """End the film, whole. May raise OSError."""
-        if self._writer is not None:
-            self._writer.close()
-            self._writer = None
-            self._index_in_front()
-        with suppress(OSError):
-            self._rows.close()
-
-    def _index_in_front(self) -> None:
-        draft = self.path.with_suffix(".tmp")
+        if self._writer is None:
+            return
+        self._writer.close()
+        self._writer, draft = None, self.path.with_suffix(".tmp")
         try:
             remux(self.path, draft)
             put_in_place(draft, self.path)
@@ -133,7 +121,8 @@ class AttemptWriter:
         self.meta: dict[str, Any] = opening_record(meta) | {"versions": versions()}
         self.save()
         self._film(1)
-        self._reserve(reserve_bytes)
+        with suppress(OSError), open(folder / RESERVED, "wb") as file:
+            os.posix_fallocate(file.fileno(), 0, reserve_bytes)
         for name, content in (meta.get("files") or {}).items():
             write_file(folder / name, content)
 
@@ -198,7 +187,7 @@ class AttemptWriter:
             if not film.broken:
                 film.close()
         cut_short = self.broken or final.get("cut_short") or self._silence(self._films[1], now_s)
-        self._let_go()
+        (self.folder / RESERVED).unlink(missing_ok=True)
         times = [film.times for film in self._films.values()]
         for path in (*times, self.folder, self.folder.parent):  # on the disk before the record says so
             sync(path)
@@ -234,7 +223,7 @@ class AttemptWriter:
         self.broken = sentence("cut_stopped", why=why, at=self._video(self._films[1].last_s or self.go_at_s))
         for film in self._films.values():
             film.abandon(film.broken or self.broken)
-        self._let_go()
+        (self.folder / RESERVED).unlink(missing_ok=True)
         self.meta |= truncation_record(self.broken)
         with suppress(OSError):
             self.save()
@@ -280,13 +269,6 @@ class AttemptWriter:
         if now_s - film.last_s > SILENCE_S:
             return sentence("cut_silence", at=self._video(film.last_s))
         return None
-
-    def _reserve(self, size: int) -> None:
-        with suppress(OSError), open(self.folder / RESERVED, "wb") as file:
-            os.posix_fallocate(file.fileno(), 0, size)
-
-    def _let_go(self) -> None:
-        (self.folder / RESERVED).unlink(missing_ok=True)
 
 
 def opening_record(meta: Mapping) -> dict[str, Any]:

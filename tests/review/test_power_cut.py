@@ -25,6 +25,7 @@ from referee.devices.camera_settings import CameraSettings
 from referee.recording import Budget, Recorder, load_attempt
 from referee.recording.folder import META, TIMES, TORN, VIDEO, write_json
 from referee.session.rig_setup import RigSetup
+from referee.session.second_view import CameraView
 from referee.web.base_app import kept_secret
 from referee.web.logins import Logins
 from referee.web.pages.evening import EveningStore
@@ -118,7 +119,8 @@ def keep_rig(folder):
     grey = np.full((48, 64, 3), 90, np.uint8)
     observer = SimpleNamespace(**seen, empty=grey, colors=grey, placed=placed)
     camera = SimpleNamespace(name="c", source="/dev/v4l/by-id/c", settings=CameraSettings())
-    RigSetup(SimpleNamespace(observer=observer, data_dir=folder, camera=camera, second=None)).keep()
+    view = CameraView(camera, observer)
+    RigSetup(SimpleNamespace(views=[view], data_dir=folder, second=None)).keep()
 
 
 KEPT = {
