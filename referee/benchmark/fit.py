@@ -109,7 +109,8 @@ def _fitted_one(lessons: list[Lesson], taught: set[str], certifying: set[str], r
     if not learn or not test:
         raise ValueError("too few sessions to fit on: each half needs verdicts of both rulings")
     names = sorted({name for lesson in lessons for name, _ in lesson.features})
-    base, weights = logistic(_table(learn, names), _right(learn))
+    table = np.array([[dict(lesson.features)[name] for name in names] for lesson in learn], float)
+    base, weights = logistic(table, _right(learn))
     most = min(round(1.0 - 1.0 / (len(learn) + 2), 4), SUREST)
     trust = Trust(base, dict(zip(names, weights, strict=True)), 0.5, most, Guarantee(1.0, delta, 0, 0, 0))
     least = chosen_threshold(_sample(learn, trust), risk)
@@ -133,10 +134,6 @@ def logistic(x: np.ndarray, right: np.ndarray) -> tuple[float, list[float]]:
     bounds = [(None, 0)] + [(0, None)] * x.shape[1]
     found = scipy.optimize.minimize(cost, np.zeros(x.shape[1] + 1), jac=True, bounds=bounds, method="L-BFGS-B")
     return round(float(found.x[0]), 4), [round(float(w), 4) for w in found.x[1:]]
-
-
-def _table(lessons: Sequence[Lesson], names: Sequence[str]) -> np.ndarray:
-    return np.array([[dict(lesson.features)[name] for name in names] for lesson in lessons], float)
 
 
 def _right(lessons: Sequence[Lesson]) -> np.ndarray:

@@ -322,10 +322,6 @@ class BoxTalk:
         if not self.queue.greeting:
             self.queue.greet(self._next("RFHEL", protocol=1), now_s)
 
-    def _renamed(self, box_id: str) -> None:
-        self.facts.box_id = box_id
-        self.wanted = box_id if self.wanted is not None else None
-
     # --- what the box answers
 
     def _reply(self, sentence: Message, now_s: float) -> list[BoxNotice]:
@@ -333,7 +329,8 @@ class BoxTalk:
         if done is None and sentence.kind == "BXHEL":
             return []  # said again, or what another conversation was told
         if done is not None and done.kind == "RFNAM":
-            self._renamed(str(done.fields[0]))
+            self.facts.box_id = str(done.fields[0])
+            self.wanted = self.facts.box_id if self.wanted is not None else None
         sent_s = self._sent.get(sentence.number)
         hello, known = sentence.kind == "BXHEL", (self.facts.box_id, self.facts.boot)
         restarted = hello and self.facts.boot >= 0 and sentence.fields[-6:-4] != known

@@ -194,15 +194,10 @@ def open_sound(path: str | Path) -> tuple[Journal, Salvage | None]:
             raise
     except JournalDamaged as error:
         journal, report = _replaced(Path(path), files, copied, str(error))
-    _catch_up(journal, copy)
-    return journal, report
-
-
-def _catch_up(journal: Journal, copy: LineCopy) -> None:
-    """Give the copy what the file has and it has not; on a full disk that waits until the next start."""
     for match_id in journal.matches():
-        with suppress(OSError):
+        with suppress(OSError):  # on a full disk that waits until the next start
             copy.catch_up(journal.entries(match_id))
+    return journal, report
 
 
 def open_server(url: str, table: str, copy: Path, shared: bool = False) -> SpooledJournal:

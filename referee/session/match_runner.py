@@ -128,19 +128,15 @@ class MatchRunner:
             except RefereeError:
                 self.state, self.shift_s = before
                 raise
-            if before[0].match_id:
-                self._leave(before[0], LeaveMatch(match_id, who))
+            if (left := before[0]).match_id:  # it keeps which one is gone on with: after a restart that one is found
+                told = decide(left, LeaveMatch(match_id, who), self._clock.utc().isoformat())
+                self.journal.append(left.match_id, told, after=left.seq, table=self._table)
             return taken
 
     def set_aside(self) -> None:
         """Leave the match as it stands in the record, and wait for a new one."""
         with self.lock:
             self.state, self.shift_s = MatchState(), 0.0
-
-    def _leave(self, left: MatchState, command: LeaveMatch) -> None:
-        """Keep in the match that is left which one is gone on with: after a restart that one is found again."""
-        events = decide(left, command, self._clock.utc().isoformat())
-        self.journal.append(left.match_id, events, after=left.seq, table=self._table)
 
     def older(self) -> list[dict]:
         """This table's other matches, the latest ``MATCHES_OFFERED`` first: ``id``, ``at``, ``players``, ``phase``."""

@@ -155,6 +155,7 @@ class Session:
         """Everything a page needs, JSON-able; waits for no command and for no store."""
         version, state = self.notifier.version, self.state
         card = self.deck.by_id.get(state.card_id or "") if state.phase in CARD_SHOWN_PHASES else None
+        verdicts = {zone: said.to_json() for zone, said in state.verdicts.items()}
         return {
             "version": version,
             "simulated": self.simulated,
@@ -169,7 +170,7 @@ class Session:
                 "recorder": self.recording.recorder.status() if self.recording else None,
             },
             "alarms": self.notifier.alarms(),
-            "verdict": self._verdict(state),
+            "verdict": {"zones": verdicts, **self.judging.shown(state)} if verdicts else {},
             "pictures": {duel: row["overlay"] for duel, row in self.previews.shown(state).items()},
             "card": card.to_json() if card else None,
         }
@@ -296,8 +297,3 @@ class Session:
             self.practice.end()
         if self.proof.task and state.phase not in FREE_PHASES:
             self.proof.end()
-
-    def _verdict(self, state: MatchState) -> dict:
-        if not state.verdicts:
-            return {}
-        return {"zones": {zone: said.to_json() for zone, said in state.verdicts.items()}, **self.judging.shown(state)}

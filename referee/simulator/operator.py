@@ -149,16 +149,12 @@ class Operator(Background):
             elif state.phase in NEXT_STEP:
                 session.command(NEXT_STEP[state.phase]())
             elif state.phase == "ready":
-                self._go()
+                with suppress(IllegalCommand):  # tried again until the table is ready for it
+                    session.go()
             elif state.phase in ("undecided", "stopped", "judging"):
                 self._rule(state)
         except RefereeError as error:
             session.alarm("refused", error.wording)
-
-    def _go(self) -> None:
-        """Call the start as soon as the table is ready for it."""
-        with suppress(IllegalCommand):
-            self._session.go()
 
     def _enough(self, state: MatchState) -> bool:
         decided = [d for d in state.history if d.award is not None]

@@ -24,12 +24,9 @@ SRGB_TABLE_STEPS = 16384
 """Steps of light in the table of bytes: a quarter of the smallest step of sRGB."""
 
 
-def _bytes_of(x: np.ndarray) -> np.ndarray:
-    v = np.where(x <= 0.0031308, 12.92 * x, 1.055 * np.power(x, 1 / 2.4) - 0.055)
-    return (255.0 * v + 0.5).astype(np.uint8)
-
-
-_TO_BYTES = _bytes_of(np.arange(SRGB_TABLE_STEPS + 1) / SRGB_TABLE_STEPS)
+_LIGHT = np.arange(SRGB_TABLE_STEPS + 1) / SRGB_TABLE_STEPS
+_CODE = np.where(_LIGHT <= 0.0031308, 12.92 * _LIGHT, 1.055 * np.power(_LIGHT, 1 / 2.4) - 0.055)
+_TO_BYTES = (255.0 * _CODE + 0.5).astype(np.uint8)
 
 
 def exposure(frame: np.ndarray, stops: float) -> np.ndarray:
