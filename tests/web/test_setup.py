@@ -486,7 +486,9 @@ def test_camera_and_box_are_chosen_on_the_page(session):
     page = client.page()
     assert choices.second == BRIO and f'name="camera_2" value="{BRIO}" checked' in page and "✓ pass" not in page
     client.post("devices", camera_2="none", address_2="")
-    assert (choices.camera, choices.second) == ("rtsp://phone/video", "none")
+    client.post("measure/mats")
+    assert client.post("devices", camera="0", camera_2="9").status_code == 409  # the first has changed all the same
+    assert (choices.camera, choices.second) == ("0", "none") and "✓ pass" not in client.page()
     answer = client.post("devices", camera="9")
     assert answer.status_code == 409 and "no camera" in answer.text
     client.post("measure/mats")

@@ -227,11 +227,13 @@ def _change_over(choices: DeviceChoices | None, form: Mapping[str, str], setting
     if choices is None:
         flask.abort(404, "devices cannot be changed here")
     before = choices.camera, choices.second
-    for number, name, address in ((1, "camera", "address"), (2, "camera_2", "address_2")):
-        if form.get(name):
-            choices.use_camera(form.get(address, "").strip() or form[name], number)
-    if (choices.camera, choices.second) != before:
-        setting.forget()
+    try:
+        for number, name, address in ((1, "camera", "address"), (2, "camera_2", "address_2")):
+            if form.get(name):
+                choices.use_camera(form.get(address, "").strip() or form[name], number)
+    finally:
+        if (choices.camera, choices.second) != before:
+            setting.forget()
     if form.get("box"):
         choices.use_box(form["box"])
 
