@@ -195,6 +195,13 @@ def test_one_attempt_says_why(client, told):
     assert [m["name"] for m in story["marks"]] == ["go", "stop", "press", "settled", "verdict"]
 
 
+def test_where_the_first_camera_was_lost_the_steps_go_on_by_the_second(client, session, told):
+    times = session.data_dir / "attempts" / "M3-001" / "frames.csv"
+    times.write_text("".join(times.read_text().splitlines(keepends=True)[:51]))
+    seconds = client.get("/attempts/M3-001/story.json").get_json()["seconds"]
+    assert (len(seconds), seconds[49], seconds[-1]) == (50 + 75, 4.9, 12.4) and sorted(set(seconds)) == seconds
+
+
 def test_the_video_is_served_in_ranges(client):
     with client.get("/attempts/M3-001/video.mp4", headers={"Range": "bytes=100-199"}) as part:
         assert part.status_code == 206

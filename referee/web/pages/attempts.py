@@ -20,6 +20,7 @@ from referee.recording import Attempt
 from referee.recording.folder import META, TIMES, VIDEO, pack
 from referee.recording.index import FILTERS, ArchiveFilter
 from referee.recording.retention import read_removals
+from referee.recording.writer import SILENCE_S
 from referee.review.timeline import pace
 from referee.review.verify import changed_files
 from referee.session.ports import Reviewing
@@ -98,11 +99,16 @@ def story_of(attempt: Attempt, timeline: Mapping[str, Any], lang: str) -> dict[s
         if seconds is not None and all(m["name"] != name for m in marks):
             marks.append({"name": name, "seconds": seconds, "zone": zone})
     second = attempt.seen_by(2)
+    shown = attempt.seconds if (attempt.folder / TIMES).exists() else []
+    beside = second.seconds if second.film.exists() else []
+    last_s = shown[-1] if shown else 0.0
+    if beside and beside[-1] > last_s + SILENCE_S:  # the first camera was lost: the second alone shows the rest
+        shown = [*shown, *(s for s in beside if s > last_s)]
     judged = [s for row in attempt.meta.get("judged", ()) for s in row["seconds"][:1]]
     marks += [{"name": "judged", "seconds": s, "zone": None} for s in judged]
     return {
-        "seconds": attempt.seconds if (attempt.folder / TIMES).exists() else [],
-        "second": second.seconds if second.film.exists() else [],
+        "seconds": shown,
+        "second": beside,
         "go": attempt.go_s,
         "marks": sorted(marks, key=lambda m: m["seconds"]),
         "timeline": _named(attempt, timeline, lang),
