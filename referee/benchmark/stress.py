@@ -152,7 +152,9 @@ def run_stress(job: StressJob) -> list[StressScore]:
         inputs, hit = perturbed_inputs(job)
         if effect.one_field:
             zones = {hit: zones[hit]}
-        _keep(job, inputs, name)
+        if job.pictures is not None:
+            stem = name.replace("/", "_").removesuffix(".jpg")
+            write_picture(job.pictures / f"{job.effect}_{job.level}_{stem}.jpg", inputs.frame)
         observer = _observer(job, inputs)
         judgement = observer.judge([inputs.frame], card, list(zones))
         scores = score_frame(judgement, name, card, zones, observer.piece_set)
@@ -196,12 +198,6 @@ def run_named(job: StressJob) -> list[tuple[str, StressScore]]:
 
 def _refused(name: str, card: Card, zones: dict, why: str) -> list[ZoneScore]:
     return [unjudged_score(name, zone, card, row, why) for zone, row in sorted(zones.items())]
-
-
-def _keep(job: StressJob, inputs: Inputs, name: str) -> None:
-    if job.pictures is not None:
-        stem = name.replace("/", "_").removesuffix(".jpg")
-        write_picture(job.pictures / f"{job.effect}_{job.level}_{stem}.jpg", inputs.frame)
 
 
 def effect_names(wanted: str | None) -> list[str]:

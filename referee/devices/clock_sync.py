@@ -121,15 +121,12 @@ class ClockTie:
         self._forget()
         self.restarts += 1
         if suspect.device_us < new.device_us:
-            self._allow(*_rate_bounds(suspect, new))
+            low, high = _rate_bounds(suspect, new)
+            outside = max(low - 1, 1 - high, 0.0)
+            if outside > self._span:  # believe it all the same
+                self._span = min(MOST_SPAN, 2 * outside)
             self._take(suspect)
         self._take(new)
-
-    def _allow(self, low: float, high: float) -> None:
-        """Believe a rate that lies outside the span."""
-        outside = max(low - 1, 1 - high, 0.0)
-        if outside > self._span:
-            self._span = min(MOST_SPAN, 2 * outside)
 
 
 def _but_one(bounds: Iterable[float], most: bool) -> float:

@@ -224,7 +224,9 @@ def export_game(form: str, entries: Sequence[Entry], said: Said, line: Line) -> 
         return json_text(match.view(None), entries, match.over)
     if form == "csv":
         return csv_text(*_commands(match, said)) + "\n" + csv_text(*_scoring_table(match, line))
-    return _page(match, form == "sheet", _game_witness(match, entries), _tables(match, said, line))
+    last = f", last hash {entries[-1].hash}" if match.over else ""
+    witness = f"{match.game.name}, {match.setup.mode}. {seed_line(match.view(None))}{len(entries)} events{last}"
+    return _page(match, form == "sheet", witness, _tables(match, said, line))
 
 
 def _commands(match: Match, said: Said) -> Table:
@@ -239,11 +241,6 @@ def _commands(match: Match, said: Said) -> Table:
 def _result(match: Match) -> str:
     best = " and ".join(row.player for row in match.standings if row.wins)
     return f"{best} won." if match.over else f"Not finished: {len(match.played)} moves, phase {match.state.phase}."
-
-
-def _game_witness(match: Match, entries: Sequence[Entry]) -> str:
-    last = f", last hash {entries[-1].hash}" if match.over else ""
-    return f"{match.game.name}, {match.setup.mode}. {seed_line(match.view(None))}{len(entries)} events{last}"
 
 
 def _scoring_table(match: Match, line: Line) -> Table:

@@ -136,14 +136,12 @@ class TableSim:
         self._horizon = int(np.argmax((points[..., 1] < 1e5).any(1)))
         self._vignette = room.vignette(self.lens)
         self._noise = [_grain(rng, tall, wide) for _ in range(NOISES)]
-        self._fade = self._fade_table()
-        self._slack_mm = 3.0
-        self._card: tuple | None = None
-
-    def _fade_table(self) -> np.ndarray:
         share = self.light.key * self.light.towards[2]
         share /= share + self.light.ambient
-        return np.clip((1 - share * np.linspace(0, 1, 256)) ** (1 / 2.3) * 255, 0, 255).astype(np.uint8)
+        fade = (1 - share * np.linspace(0, 1, 256)) ** (1 / 2.3)
+        self._fade = np.clip(fade * 255, 0, 255).astype(np.uint8)
+        self._slack_mm = 3.0
+        self._card: tuple | None = None
 
     def _developed(self, light: np.ndarray) -> np.ndarray:
         return self.tone[np.clip(light * 1023, 0, 1023).astype(np.int32)]
