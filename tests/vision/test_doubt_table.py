@@ -161,6 +161,12 @@ def test_a_mismatch_of_two_pictures_is_to_lead_by_half(margin, doubted):
     assert ("close_mismatch" in doubts_about(case)) == doubted
 
 
+@pytest.mark.parametrize(("pictures", "doubted"), [(1, True), (2, False)])
+def test_a_piece_that_two_cameras_show_stands_there(pictures, doubted):
+    case = tower("mismatch", dataclasses.replace(CERTAIN, instability_nats=900.0)).case
+    assert ("unstable" in doubts_about(dataclasses.replace(case, pictures=pictures))) == doubted
+
+
 @pytest.mark.parametrize(
     ("card", "built", "too_many"),
     [

@@ -136,8 +136,10 @@ def _hardly_shown(case: Case, least: float) -> Reason | None:
 
 
 def _unstable(case: Case, most: float) -> Reason | None:
-    """A build that would be right without a piece with which it would hardly stand, an egg behind it say."""
-    return _doubted(case, "hardly_stands") if case.fit.instability_nats > most and case.one_too_many else None
+    """A build that would be right without a piece with which it would hardly stand, an egg behind it say. Where another
+    camera shows that piece too it stands there, whatever else stands crooked."""
+    alone = case.pictures == 1 and case.one_too_many
+    return _doubted(case, "hardly_stands") if case.fit.instability_nats > most and alone else None
 
 
 def _on_the_line(case: Case, wider_mm: float) -> Reason | None:
