@@ -472,10 +472,9 @@ def _cases(
     fit = joint_fit(canvases, best)
     proof = proof_of([look.shown(rulings, a, b) for look, a, b in zip(looks, best, rival, strict=True)])
     size_factor = looks[0].observer.size_factor
-    views = [look.visibility(rulings.build(reading)) for look, reading in zip(looks, best, strict=True)]
     return {
-        look: Case(rulings, compared, fit, proof, visibility, size_factor, len(looks))
-        for look, visibility in zip(looks, views, strict=True)
+        look: Case(rulings, compared, fit, proof, look.visibility(rulings.build(reading)), size_factor)
+        for look, reading in zip(looks, best, strict=True)
     }
 
 

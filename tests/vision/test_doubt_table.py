@@ -18,7 +18,7 @@ from cards.law import because, worded_piece
 from referee.vision.image.unknown import UnknownThing
 from referee.vision.search.canvas import Fit
 from referee.vision.verdict.case import Case
-from referee.vision.verdict.doubts import _alternatives, doubts_about
+from referee.vision.verdict.doubts import _alternatives
 from referee.vision.verdict.rulings import Rulings
 from referee.vision.verdict.visibility import Visibility
 
@@ -153,18 +153,6 @@ def case_of(card: Card, *built: Piece, loose: tuple[Piece, ...] = (), rival: boo
 
 H1, H2, H4 = (HeightCard("H", 1, count) for count in (1, 2, 4))
 TWO = LayoutCard("L", 1, (RED, HIGHER))
-
-
-@pytest.mark.parametrize(("margin", "doubted"), [(500.0, False), (499.0, True)])
-def test_a_mismatch_of_two_pictures_is_to_lead_by_half(margin, doubted):
-    case = dataclasses.replace(tower("mismatch", margin=margin).case, pictures=2)
-    assert ("close_mismatch" in doubts_about(case)) == doubted
-
-
-@pytest.mark.parametrize(("pictures", "doubted"), [(1, True), (2, False)])
-def test_a_piece_that_two_cameras_show_stands_there(pictures, doubted):
-    case = tower("mismatch", dataclasses.replace(CERTAIN, instability_nats=900.0)).case
-    assert ("unstable" in doubts_about(dataclasses.replace(case, pictures=pictures))) == doubted
 
 
 @pytest.mark.parametrize(

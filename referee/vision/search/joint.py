@@ -92,10 +92,15 @@ def _in_one_place(cat: Catalogue, row: np.ndarray, others: np.ndarray) -> bool:
 def _scored(
     searched: Sequence[Searched], builds: Sequence[Reading], is_right: Callable[[Reading], bool]
 ) -> list[Hypothesis]:
-    """The builds as hypotheses, best first; what is far behind where it stands is not fitted."""
+    """The builds as hypotheses, best first; what is far behind where it stands is not fitted, but for the best few of
+    each ruling: a millimetre that one view is off may cost so much."""
     columns = [_in_view(one, builds, [_rows(build) for build in builds]) for one in searched]
     sums = np.sum([[reading.score for reading in column] for column in columns], axis=0)
-    ahead = [build for build, total in zip(builds, sums, strict=True) if total > sums.max() - 2 * FAR_BEHIND]
+    best_first = [(builds[i], sums[i], is_right(columns[0][i])) for i in np.argsort(-sums)]
+    ahead = [build for build, total, _ in best_first if total > sums.max() - 2 * FAR_BEHIND]
+    for ruling in (True, False):
+        of_ruling = [build for build, _, right in best_first if right == ruling]
+        ahead += [build for build in of_ruling[:FEW_READINGS] if build not in ahead]
     rows = zip(*(_fitted(one, ahead) for one in searched), strict=True)
     return sorted((_added(searched, views, is_right) for views in rows), key=lambda views: -views[0].score)
 

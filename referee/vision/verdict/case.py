@@ -23,7 +23,7 @@ AS_CARD_REASON = because("as_card")
 class Case:
     """What a ruling rests on: the readings ``compared``, how well the one ahead accounts for the picture (``fit``), how
     far the pixels by themselves show it (``proof``), what the picture allows to be told (``visibility``), and the
-    pieces' lengths as times the piece file's (``size_factor``), all by so many cameras' ``pictures``."""
+    pieces' lengths as times the piece file's (``size_factor``)."""
 
     rulings: Rulings
     compared: Comparison
@@ -31,7 +31,6 @@ class Case:
     proof: float
     visibility: Visibility
     size_factor: float = 1.0
-    pictures: int = 1
 
     @property
     def best(self) -> Ruled:

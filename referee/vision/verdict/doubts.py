@@ -136,10 +136,8 @@ def _hardly_shown(case: Case, least: float) -> Reason | None:
 
 
 def _unstable(case: Case, most: float) -> Reason | None:
-    """A build that would be right without a piece with which it would hardly stand, an egg behind it say. Where another
-    camera shows that piece too it stands there, whatever else stands crooked."""
-    alone = case.pictures == 1 and case.one_too_many
-    return _doubted(case, "hardly_stands") if case.fit.instability_nats > most and alone else None
+    """A build that would be right without a piece with which it would hardly stand, an egg behind it say."""
+    return _doubted(case, "hardly_stands") if case.fit.instability_nats > most and case.one_too_many else None
 
 
 def _on_the_line(case: Case, wider_mm: float) -> Reason | None:
@@ -148,11 +146,6 @@ def _on_the_line(case: Case, wider_mm: float) -> Reason | None:
 
 def _close(case: Case, least: float) -> Reason | None:
     return _two_readings(case) if case.compared.rival and case.compared.margin < least else None
-
-
-def _close_mismatch(case: Case, least: float) -> Reason | None:
-    """Of several cameras' pictures each has its own errors: the lead of all may be the less."""
-    return _close(case, least / case.pictures)
 
 
 def _unsure(case: Case, _: float) -> Reason | None:
@@ -188,7 +181,7 @@ DOUBTS = (
     Doubt("unstable", MISMATCH, _unstable, INSTABILITY_LIMIT, "test_a_piece_too_many_that_hardly_stands"),
     Doubt("on_the_line", BOTH_RULINGS, _on_the_line, ON_LINE_MM, "test_a_piece_on_the_fields_line_decides_nothing"),
     Doubt("close_match", MATCH, _close, RIGHT_PRIOR, "test_no_match_that_is_hardly_ahead"),
-    Doubt("close_mismatch", MISMATCH, _close_mismatch, MISMATCH_AHEAD, "test_no_mismatch_that_is_hardly_ahead"),
+    Doubt("close_mismatch", MISMATCH, _close, MISMATCH_AHEAD, "test_no_mismatch_that_is_hardly_ahead"),
     Doubt("unsure", BOTH_RULINGS, _unsure, 0.0, "test_what_past_sessions_make_too_little_of_is_not_ruled"),
     Doubt("wrong_sizes", MISMATCH, _wrong_sizes, SIZES_DOUBTED, "test_a_piece_file_that_is_far_off"),
     Doubt("wrong_heights", MATCH, _wrong_heights, SIZES_DOUBTED, "test_heights_by_wrong_sizes"),
