@@ -16,7 +16,7 @@ colours as prior): colours are assigned jointly, never one at a time.
 
 import dataclasses
 import json
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -183,11 +183,11 @@ def _of_logs(log: np.ndarray) -> np.ndarray:
     return np.stack([log.mean(1), log[:, 0] - log[:, 1], log[:, 2] - (log[:, 0] + log[:, 1]) / 2], 1)
 
 
-def _like_shadow(palette: Palette) -> np.ndarray:
-    """(k,) which colours no foreground shows, since they look like paper in the light or in a shadow: what foreground
-    is nearest to them is not theirs."""
+def like_paper(palette: Palette, darkest: float = SHADOW_LIGHT) -> np.ndarray:
+    """(k,) which colours no foreground shows, since they look like paper in the light or in a shadow, at its
+    ``darkest`` (log light): what foreground is nearest to them is not theirs."""
     light, a, b = palette.means.T
-    return np.asarray((light > SHADOW_LIGHT) & (np.abs(a) < PAPER_TINT[0]) & (np.abs(b) < PAPER_TINT[1]))
+    return np.asarray((light > darkest) & (np.abs(a) < PAPER_TINT[0]) & (np.abs(b) < PAPER_TINT[1]))
 
 
 def learn_palette(piece_set: PieceSet, pixels: np.ndarray, rounds: int = COLOUR_ROUNDS) -> Palette:
@@ -255,8 +255,8 @@ def _responsibilities(palette: Palette, pixels: np.ndarray) -> tuple[np.ndarray,
 
 def _maximise(prior: Palette, pixels: np.ndarray, shares: np.ndarray) -> Palette:
     means, covariances = prior.means.copy(), prior.covariances.copy()
-    weights = np.where(_like_shadow(prior), 0.0, shares.sum(1))
-    shares = np.where(_like_shadow(prior)[:, None], 0.0, shares)
+    weights = np.where(like_paper(prior), 0.0, shares.sum(1))
+    shares = np.where(like_paper(prior)[:, None], 0.0, shares)
     for k, w in enumerate(weights):
         n = w + PRIOR_PIXELS
         means[k] = (shares[k] @ pixels + PRIOR_PIXELS * prior.means[k]) / n
@@ -316,20 +316,29 @@ def _moved_wood(wear: Wear, pixels: np.ndarray, own: np.ndarray) -> Wear:
 
 def shaded(palette: Palette, light_share: float) -> Palette:
     """The palette's colours where that ``light_share`` (0..1) is left: the noise floor fades dark ones."""
-    return _lit_as(palette, lambda light: light * light_share)
+    return _lit_as(palette, light_share, 0.0)
 
 
 def veiled(palette: Palette, veil: float) -> Palette:
     """The palette's colours under a sheen: a share ``veil`` of the paper's light is added, as varnish and worn paint
     mirror it."""
-    return _lit_as(palette, lambda light: light + veil)
+    return _lit_as(palette, 1.0, veil)
 
 
-def _lit_as(palette: Palette, change: Callable[[np.ndarray], np.ndarray]) -> Palette:
-    """The palette after a ``change`` of what its colours (k, 3) send: linear R, G, B relative to the paper."""
+def reflected(palette: Palette, mixtures: Sequence[tuple[float, float]], sd: tuple[float, float, float]) -> Palette:
+    """What paper shows beside each of the colours, without names: of its own light a share is left, and a share of the
+    colour's is added, by ``mixtures`` of both (0..1); with spread ``sd`` in (l, a, b)."""
+    means = np.concatenate([_lit_as(palette, share, rest).means for rest, share in mixtures])
+    covariances = np.tile(np.diag(np.square(sd)), (len(means), 1, 1))
+    return Palette((), means, covariances, np.zeros(len(means)))
+
+
+def _lit_as(palette: Palette, share: float, more: float) -> Palette:
+    """The palette where of what its colours send that ``share`` is left, and so much ``more`` of the paper's light
+    added."""
     light, a, b = palette.means.T
     log = np.stack([light + a / 2 - b / 3, light - a / 2 - b / 3, light + b * 2 / 3], 1)
-    log = np.log(change(np.maximum(np.exp(log) - FLOOR, 0.0)) + FLOOR)
+    log = np.log(np.maximum(np.exp(log) - FLOOR, 0.0) * share + more + FLOOR)
     return dataclasses.replace(palette, means=_of_logs(log))
 
 

@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from calibration.palette import WOOD, Palette, color_features, nominal_palette
+from calibration.palette import LINEAR, PAINT_LIGHT, WOOD, Palette, color_features, nominal_palette
 from cards.build import Piece
 from cards.pieces import Pose, builtin_piece_set
 from referee.benchmark.effects import light
@@ -15,6 +15,7 @@ from referee.vision.image.background import log_empty, log_paper, paper_light, r
 from referee.vision.image.evidence import (
     gather_evidence,
     paper_white,
+    reflecting,
     sheened,
     spread_out,
     worn,
@@ -97,6 +98,21 @@ def test_a_lamps_mirror_image_speaks_neither_for_nor_against_a_piece(rig):
     assert seen.known[far[1], far[0]] and seen.gains[:, far[1], far[0]].max() < 0
 
 
+def test_paper_in_a_shadow_may_have_the_light_that_a_piece_reflects(rig):
+    view = zone_view(rig.photograph(), rig.camera, rig.poses["A"])
+    pieces = builtin_piece_set()
+    palette, orange = nominal_palette(pieces), LINEAR[np.array(pieces.rgb("orange"))] * PAINT_LIGHT
+    plain = np.full(view.regions[0].shape, -12.0, np.float32)
+    more = []
+    for rest, reflected in ((0.15, 0.35), (0.9, 0.0), (0.0, 1.0)):  # under an arch, lit paper, the piece's side
+        shown = np.searchsorted(LINEAR, (rest + reflected * orange)[::-1]).astype(np.uint8)
+        f = np.broadcast_to(color_features(shown, np.ones(3)), (*plain.shape, 3)).astype(np.float32)
+        more.append(np.median((reflecting(view, f, palette, plain) - plain)[view.regions[0]]))
+    assert more[0] > 6.0
+    assert more[1] == 0.0
+    assert more[2] < 1.0
+
+
 @pytest.mark.parametrize(
     ("rows", "columns", "found"),
     [
@@ -132,6 +148,7 @@ def test_shadows_that_agree_on_a_tint_tell_the_rooms(rig):
     assert not room_tint(view, np.zeros((*nothing.shape, 3), np.float32), nothing).any()
     assert not room_tint(view, sheet_in_shadow(view, (0.25, -0.5)), nothing + 1.0).any(), "pieces tell nothing of it"
     assert not room_tint(view, sheet_in_shadow(view, (-0.6, 0.8)), nothing).any(), "a hand is as yellow"
+    assert room_tint(view, sheet_in_shadow(view, (-0.3, 0.9)), nothing) == pytest.approx((-0.3, 0.9), abs=0.01)
 
 
 def test_paper_in_a_blue_rooms_shadow_is_paper():

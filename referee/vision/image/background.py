@@ -51,6 +51,8 @@ UNKNOWN_DENSITY = measured(
     -6.0, "log density of (l, a, b)", "about 3.8 spreads off a usual colour; -4 calls worn rims unknown, -8 loses skin"
 )
 TINT_LIGHT = measured((-1.3, -0.3), "log light", "by hand: so deep shadows tell the room's tint")
+PALE = measured(1.0, "log light of a channel against others", "by hand: no shadow of paper is more tinted")
+SKIN_RED = measured(0.5, "of the tint in b", "in a: of a black body's light it is 0.3, of skin, light or dark, 0.8")
 TINT_MIDDLE = measured((25, 75), "per cent of the pixels in shadow", "by hand: the middle half of them")
 SHADOWED_WEIGHT = measured(0.5, "of a pixel's weight", "by hand: what lies below the light fitted may be in shadow")
 RELIT = measured(Gauss(0.3, NEUTRAL, (0.14, 0.10, 0.12)), COMPONENT_UNIT, "by hand: by a shadow over the sheet alone")
@@ -114,24 +116,24 @@ def log_empty(
 
 def room_tint(view: ZoneView, d: np.ndarray, painted: np.ndarray) -> np.ndarray:
     """(2,) the most that shadows on the sheet are tinted, in a and b a unit of log light; 0 where they do not agree
-    on a sign, too little shadow is seen, or what looks like one is yellower than the light: so is a hand, and a warm
-    room's shadows cannot be told from it.
+    on a sign, too little shadow is seen, or what looks like one is yellower than the light and as red: so is a hand.
 
     ``d`` (h, w, 3) are features relative to the bare table, ``painted`` (h, w) the greatest density under a piece's
-    colour. A lamp is white and the room's second light is that of its walls and of the players' clothes: in its
-    shadows paper has been seen turn as blue as a pale piece.
+    colour that is pale itself. What lights a lamp's shadows is the room's second light, that of its walls and of the
+    players' clothes, or of another lamp: in them paper has been seen turn as blue as a pale piece, and as yellow as
+    a second, warmer lamp.
     """
     paper, marker, _ = view.regions
     light = d[..., 0]
     where = paper & ~marker & view.valid & (painted < math.exp(UNKNOWN_DENSITY))
     where &= (TINT_LIGHT[0] < light) & (light < TINT_LIGHT[1])
     light, *tints = np.ascontiguousarray(d.reshape(-1, 3)[np.flatnonzero(where)].T)
-    plain = np.maximum(np.abs(tints[0]), np.abs(tints[1])) < TINT_MOST
+    plain = np.maximum(np.abs(tints[0]), np.abs(tints[1])) < PALE
     if plain.sum() < FEW_PX:
         return np.zeros(2, np.float32)
     low, high = np.transpose([np.percentile(t[plain] / light[plain], TINT_MIDDLE) for t in tints])
     tint = np.where(low > 0, high, np.where(high < 0, low, 0.0)).astype(np.float32)
-    return np.zeros(2, np.float32) if tint[1] > 0 else tint
+    return np.zeros(2, np.float32) if tint[1] > 0 and -tint[0] > SKIN_RED * tint[1] else tint
 
 
 def _untinted(d: np.ndarray, tint: np.ndarray | None) -> np.ndarray:
