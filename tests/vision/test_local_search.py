@@ -12,7 +12,7 @@ from referee.kernels.candidates import successors
 from referee.kernels.scans import scan_table
 from referee.vision.search import readings
 from referee.vision.search.beam_search import WIDE, WIDEST, BeamSearch
-from referee.vision.search.canvas import Canvas, Reading, coarse_canvas, fit_readings, to_build
+from referee.vision.search.canvas import Canvas, Reading, coarse_canvas, fit_readings, squared, to_build
 from referee.vision.search.stances import catalogue
 
 
@@ -129,3 +129,23 @@ def test_a_plank_is_propped_up_under_its_far_end():
     out = out[0]
     assert out[:, 0].tolist() == [cube, cube, plank]
     assert out[1, 1] == pytest.approx(width / 2 - cat.size[cube, 0] / 2)
+
+
+def test_a_reading_whose_pieces_are_all_turned_is_squared_where_it_stands(seen):
+    canvas, rows = seen
+    off = rows.copy()
+    off[:, 4] += np.radians([6.0, 5.0, 7.0])
+    off[1, 1] += 4.0
+    before, after = Reading(0.2, off, 1.0), squared(canvas.cat, Reading(0.2, off, 1.0))
+    assert np.median(after.pieces[:, 4]) == pytest.approx(0.0, abs=1e-9)
+    for a, b in zip(to_build(canvas.cat, before).pieces, to_build(canvas.cat, after).pieces, strict=True):
+        assert (a.x, a.y, a.z, a.yaw) == pytest.approx((b.x, b.y, b.z, b.yaw))
+
+
+def test_pieces_on_the_table_that_carry_nothing_stand_alone(seen):
+    canvas, rows = seen
+    beam = BeamSearch(coarse_canvas(canvas))
+    assert not beam.standing_alone(Reading(0.0, rows, 0.0)).any()
+    beside = rows[0] + (0.0, 70.0, 0.0, 0.0, 0.0)
+    assert beam.standing_alone(Reading(0.0, np.vstack([rows, beside]), 0.0)).tolist() == [3]
+    assert not beam.standing_alone(Reading(0.0, rows[:1], 0.0)).any(), "what is alone is the build"

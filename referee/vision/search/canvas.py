@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -48,7 +48,8 @@ class Canvas:
     """One resolution of one view, with scratch maps for the compiled search.
 
     ``field_mm``: half extent (x, y) of where the build may stand. ``factor``: so many pixels of the view, each way,
-    are one here. Coarse canvases draw round shapes with few facets.
+    are one here. Coarse canvases draw round shapes with few facets. ``untold``: colours, by index, that look like
+    paper.
     """
 
     cat: Catalogue
@@ -57,6 +58,7 @@ class Canvas:
     gains: np.ndarray
     factor: int = 1
     field_mm: tuple[float, float] = FIELD
+    untold: tuple[int, ...] = ()
     maps: Maps = field(init=False)
     summed: Gains = field(init=False)
     arrays: StanceTable = field(init=False)
@@ -133,7 +135,7 @@ class Reading:
 
 def canvas_of(view: ZoneView, evidence: Evidence, cat: Catalogue, field_mm: tuple[float, float] = FIELD) -> Canvas:
     """The full-resolution canvas of a view, for a build in a field of this half extent."""
-    return Canvas(cat, view.camera, view.matrix, evidence.gains, 1, field_mm)
+    return Canvas(cat, view.camera, view.matrix, evidence.gains, 1, field_mm, evidence.untold)
 
 
 def coarse_canvas(canvas: Canvas, factor: int = COARSE) -> Canvas:
@@ -147,7 +149,8 @@ def coarse_canvas(canvas: Canvas, factor: int = COARSE) -> Canvas:
     scale = np.diag([1 / factor, 1 / factor, 1.0])
     shift = np.array([[1, 0, (0.5 - factor / 2) / factor], [0, 1, (0.5 - factor / 2) / factor], [0, 0, 1.0]])
     matrix = shift @ scale @ canvas.matrix
-    return Canvas(canvas.cat, canvas.camera, matrix, np.ascontiguousarray(small), factor, canvas.field_mm)
+    gains = np.ascontiguousarray(small)
+    return Canvas(canvas.cat, canvas.camera, matrix, gains, factor, canvas.field_mm, canvas.untold)
 
 
 def prior_costs(cat: Catalogue, builds: Sequence[np.ndarray]) -> np.ndarray:
@@ -191,6 +194,23 @@ def fit_readings(
         Reading(r.turn, lowest_first(canvas.cat, b), score, r.origin)
         for r, b, score in zip(found, builds, scores, strict=True)
     ]
+
+
+def squared(cat: Catalogue, reading: Reading) -> Reading:
+    """The reading in the frame that its pieces are square to, as the prior costs of what is out of line want it: all
+    where they were. A search's frame may be as far off as its steps, and its pieces turned in it together."""
+    angular = cat.alike_after[reading.pieces[:, 0].astype(int)] > 0
+    by = float(np.median(reading.pieces[angular, 4])) if angular.any() else 0.0
+    return replace(reading, turn=reading.turn + by, pieces=turned(reading.pieces, -by))
+
+
+def turned(rows: np.ndarray, turn: float) -> np.ndarray:
+    """Pieces (n, 5) of a frame turned by so many radians in the frame that it is turned against."""
+    c, s = math.cos(turn), math.sin(turn)
+    out = rows.copy()
+    out[:, 1:3] = rows[:, 1:3] @ np.array([[c, s], [-s, c]])
+    out[:, 4] += turn
+    return out
 
 
 def lowest_first(cat: Catalogue, pieces: np.ndarray) -> np.ndarray:
@@ -324,12 +344,13 @@ def _dilated(mask: np.ndarray, px: int) -> np.ndarray:
 
 
 def _agreement(canvas: Canvas, reading: Reading, i: int, near: np.ndarray, best: np.ndarray) -> tuple[float, float]:
-    """What piece i's visible pixels give, and what they could; 0 where hardly anything of it is seen."""
+    """What piece i's visible pixels give, and what they could; 0 where hardly anything of it is seen, or it looks like
+    paper."""
     canvas.draw(Reading(reading.turn, reading.pieces[i : i + 1], 0.0))
     shown = (canvas.maps.near >= near) & (canvas.maps.near > 0)
-    if shown.sum() * canvas.factor**2 < FEW_PX:
-        return 0.0, 0.0
     color = canvas.cat.color[int(reading.pieces[i, 0])]
+    if shown.sum() * canvas.factor**2 < FEW_PX or color in canvas.untold:
+        return 0.0, 0.0
     return float(canvas.gains[color][shown].sum()), float(max(best[shown].sum(), 1.0))
 
 

@@ -6,7 +6,6 @@ scores are added: what no pixel of one view tells of, a piece behind another say
 hypothesis before any pixel is seen, and what speaks for one that satisfies the card, counts once.
 """
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import permutations, product
@@ -25,6 +24,8 @@ from referee.vision.search.canvas import (
     fit_readings,
     lowest_first,
     prior_costs,
+    squared,
+    turned,
 )
 from referee.vision.search.readings import EDIT_ROUNDS, FAR_BEHIND, RIGHT_PRIOR, Searched, trials, with_loose
 from referee.vision.search.rules import STEP_X
@@ -70,7 +71,7 @@ def _joined(one: Searched, reading: Reading, other: Reading) -> Reading:
     and are yet in the box."""
     cat, turn, outside = one.canvas.cat, reading.turn, reading.loose[~_inside(one.canvas, reading)]
     reading, other = _with_apart(one.canvas, reading), _with_apart(one.canvas, other)
-    own, rows = _rows(reading), _turned(_rows(other), other.turn - turn)
+    own, rows = _rows(reading), turned(_rows(other), other.turn - turn)
     given, possible = agreements(one.canvas, Reading(turn, own, 0.0, loose=outside)).T
     shown = given > GOOD_AGREEMENT * np.maximum(possible, 1.0)
     chosen, built = list(own[shown]), list(np.arange(len(own))[shown] < reading.count)
@@ -80,7 +81,7 @@ def _joined(one: Searched, reading: Reading, other: Reading) -> Reading:
             chosen.append(row)
             built.append(i < other.count)
     pieces, inside = np.array(chosen).reshape(-1, 5), np.array(built, bool)
-    return Reading(turn, lowest_first(cat, pieces[inside]), 0.0, loose=_turned(pieces[~inside], turn))
+    return Reading(turn, lowest_first(cat, pieces[inside]), 0.0, loose=turned(pieces[~inside], turn))
 
 
 def _in_one_place(cat: Catalogue, row: np.ndarray, others: np.ndarray) -> bool:
@@ -94,6 +95,7 @@ def _scored(
 ) -> list[Hypothesis]:
     """The builds as hypotheses, best first; what is far behind where it stands is not fitted, but for the best few of
     each ruling: a millimetre that one view is off may cost so much."""
+    builds = [squared(searched[0].canvas.cat, build) for build in builds]
     columns = [_in_view(one, builds, [_rows(build) for build in builds]) for one in searched]
     sums = np.sum([[reading.score for reading in column] for column in columns], axis=0)
     best_first = [(builds[i], sums[i], is_right(columns[0][i])) for i in np.argsort(-sums)]
@@ -124,7 +126,7 @@ def _in_view(one: Searched, builds: Sequence[Reading], places: Sequence[np.ndarr
     for build, whole in zip(builds, with_loose(one.canvas, wholes, one.loose.outside(one.canvas)), strict=True):
         pieces, apart = whole.pieces[: build.count], whole.pieces[build.count :]
         own = replace(build, pieces=pieces)
-        loose = np.vstack([_turned(apart, build.turn), whole.loose])
+        loose = np.vstack([turned(apart, build.turn), whole.loose])
         found.append(replace(own, score=whole.score - _before_any_pixel(one.canvas, own), loose=loose))
     return found
 
@@ -139,16 +141,7 @@ def _before_any_pixel(canvas: Canvas, build: Reading) -> float:
 
 def _rows(build: Reading) -> np.ndarray:
     """The pieces (n, 5) of a build, and then those apart, in the frame that it is turned in."""
-    return np.vstack([build.pieces, _turned(build.loose, -build.turn)])
-
-
-def _turned(rows: np.ndarray, turn: float) -> np.ndarray:
-    """Pieces (n, 5) of a frame turned by so many radians in the frame that it is turned against."""
-    c, s = math.cos(turn), math.sin(turn)
-    out = rows.copy()
-    out[:, 1:3] = rows[:, 1:3] @ np.array([[c, s], [-s, c]])
-    out[:, 4] += turn
-    return out
+    return np.vstack([build.pieces, turned(build.loose, -build.turn)])
 
 
 def _in_order(before: np.ndarray, after: np.ndarray) -> np.ndarray:
@@ -176,24 +169,39 @@ def _improved(searched: Sequence[Searched], views: Hypothesis, is_right: Callabl
     coarse = [replace(one, canvas=one.beam.canvas) for one in searched]
     best, *_ = met = _scored(coarse, [_with_apart(coarse[0].canvas, views[0])], is_right)
     for _ in range(EDIT_ROUNDS):
-        edits = [edit for one, reading in zip(coarse, best, strict=True) for edit in _edits(one, reading)]
-        tried = _scored(coarse, _distinct(edits, set()), is_right)
-        met += tried
-        if not tried or tried[0][0].score < best[0].score + 1.0:
+        for edits_of in (_edits, _grown):
+            edits = [edit for one, reading in zip(coarse, best, strict=True) for edit in edits_of(one, reading)]
+            tried = _scored(coarse, _distinct(edits, set()), is_right)
+            met += tried
+            if tried and tried[0][0].score > best[0].score + 1.0:
+                best = tried[0]
+                break
+        else:
             break
-        best = tried[0]
     return met
 
 
 def _edits(one: Searched, reading: Reading) -> list[Reading]:
     """The promising edits of a hypothesis by one view: of its build, and of what stands apart in the field."""
     canvas, apart = one.canvas, _with_apart(one.canvas, reading).loose
-    loose = loose_pieces.with_pieces_behind(canvas, reading, one.loose)
-    seen = with_loose(canvas, [reading], loose)[0] if reading.count else reading
-    more = [np.vstack([apart, row]) for row in seen.loose[_inside(canvas, seen)]]
+    behind = Reading(0.0, np.zeros((0, 5)), 0.0, loose=loose_pieces.with_pieces_behind(canvas, reading, one.loose).rows)
+    some = loose_pieces.best_of_each_type(canvas, reading, behind.loose[_inside(canvas, behind)])
+    more = [np.vstack([apart, row]) for row in some]
     fewer = [np.delete(apart, i, 0) for i in range(len(apart))]
     edits = trials(one.beam, reading) if reading.count else []
-    return [replace(edit, loose=apart) for edit in edits] + [replace(reading, loose=rows) for rows in more + fewer]
+    edits = [replace(edit, loose=apart) for edit in edits] + [replace(reading, loose=rows) for rows in more + fewer]
+    return edits + [_set_apart(reading, apart, i) for i in one.beam.standing_alone(reading)]
+
+
+def _set_apart(reading: Reading, apart: np.ndarray, i: int) -> Reading:
+    """A reading whose piece i stands apart in the field, beside those that are ``apart`` (n, 5)."""
+    rows = np.vstack([apart, turned(reading.pieces[i : i + 1], reading.turn)])
+    return replace(reading, pieces=np.delete(reading.pieces, i, 0), loose=rows)
+
+
+def _grown(one: Searched, reading: Reading) -> list[Reading]:
+    """A hypothesis with several further pieces at once, as one view suggests them."""
+    return [replace(build, loose=_with_apart(one.canvas, reading).loose) for build in one.beam.grown(reading)]
 
 
 def _with_apart(canvas: Canvas, reading: Reading) -> Reading:

@@ -134,15 +134,15 @@ def with_pieces_beside(coarse, canvas, reading, known: Candidates) -> Candidates
     Such a piece is mostly hidden, and what shows of it is too little to be found by itself: all places are tried on
     the ``coarse`` canvas, and those about the best of them on the other.
     """
-    best = _best_of_each_type(coarse, reading, _beside(coarse, reading))
+    best = best_of_each_type(coarse, reading, _beside(coarse, reading))
     along = np.array([math.cos(reading.turn), math.sin(reading.turn)])
     near = np.repeat(best, len(NEARER_MM), axis=0)
     near[:, 1:3] += np.tile(NEARER_MM, len(best))[:, None] * along
-    best = _best_of_each_type(canvas, reading, near)
+    best = best_of_each_type(canvas, reading, near)
     return Candidates(np.vstack([known.rows, best]))
 
 
-def _best_of_each_type(canvas, reading, rows: np.ndarray) -> np.ndarray:
+def best_of_each_type(canvas, reading, rows: np.ndarray) -> np.ndarray:
     """Of single pieces, rows (n, 5), the one of each type that wins most beside a reading, if any wins anything."""
     canvas.draw(reading)
     for row in reading.loose:

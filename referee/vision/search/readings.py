@@ -18,7 +18,7 @@ from referee.kernels.loose_pieces import add_loose
 from referee.vision.image.view import HEIGHT_MM
 from referee.vision.measured import measured
 from referee.vision.search import card_placement, loose_pieces
-from referee.vision.search.beam_search import WIDE, WIDEST, BeamSearch
+from referee.vision.search.beam_search import WIDE, WIDER, WIDEST, BeamSearch
 from referee.vision.search.canvas import (
     FEW_READINGS,
     FINE,
@@ -31,12 +31,13 @@ from referee.vision.search.canvas import (
     fit_readings,
     prior_costs,
     rescored,
+    squared,
     states_of,
 )
 from referee.vision.search.stances import Catalogue
 from referee.vision.search.storeys import CROOKED_NATS, SECOND_BEST, with_storeys
 
-SEARCHES = ((WIDE, FEW_READINGS), (WIDEST, FEW_READINGS + 1))
+SEARCHES = ((WIDE, FEW_READINGS), (WIDER, FEW_READINGS + 1), (WIDEST, FEW_READINGS + 1))
 """Widths of a search, and how many of what it finds are improved."""
 READINGS = 2 * FEW_READINGS
 """So many distinct ones are handed on."""
@@ -94,7 +95,7 @@ def search(
     fitted = with_loose(small, fit_readings(small, pool, FINE), loose)
     last = max(r.score for r in fitted) - FAR_BEHIND
     ahead = [r for r in fitted if r.score >= last]
-    finest = iter(fit_readings(canvas, ahead, FINEST))
+    finest = iter(fit_readings(canvas, [squared(canvas.cat, r) for r in ahead], FINEST))
     fitted = [next(finest) if r.score >= last else rescored(canvas, r) for r in fitted]
     fitted.append(empty)
     best = max(fitted, key=lambda r: r.score)
