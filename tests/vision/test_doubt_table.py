@@ -71,9 +71,9 @@ def test_wrong_sizes_rob_no_card_of_given_pieces():
         ("mismatch", dataclasses.replace(CERTAIN, instability_nats=121.0), SHOWN, 20_000.0, "unstable"),
         ("match", dataclasses.replace(CERTAIN, instability_nats=900.0), SHOWN, 20_000.0, None),
         ("match", CERTAIN, SHOWN, 500.0, None),
-        ("match", CERTAIN, SHOWN, 499.0, "close_match"),
-        ("mismatch", CERTAIN, SHOWN, 1000.0, None),
-        ("mismatch", CERTAIN, SHOWN, 999.0, "close_mismatch"),
+        ("match", CERTAIN, SHOWN, 499.0, "close"),
+        ("mismatch", CERTAIN, SHOWN, 500.0, None),
+        ("mismatch", CERTAIN, SHOWN, 499.0, "close"),
     ],
 )  # fmt: skip
 def test_where_a_doubt_about_the_reading_begins(ruling, fit, proof, margin, name):
@@ -130,7 +130,7 @@ def test_a_doubt_says_how_much_is_explained():
 
 def test_a_doubt_says_what_both_readings_are_at_first_sight():
     decision = tower("match", margin=100.0)
-    code, values = said(decision, "close_match")
+    code, values = said(decision, "close")
     assert code == "two_readings"
     assert (values["ahead"]["code"], values["behind"]["code"]) == ("as_card", "wrong_count")
 

@@ -13,7 +13,7 @@ from cards.build import Build, Piece
 from cards.pieces import Pose, builtin_piece_set
 from referee.vision.image.view import zone_view
 from referee.vision.observer import ZonePixels, sheet_white
-from referee.vision.verdict.proof import proof_of, shown_of
+from referee.vision.verdict.proof import ShownPixels, proof_of, shown_of
 
 PIECES = builtin_piece_set()
 BLUE, RED = Piece("cube", "blue", Pose(), 0.0, 0.0, 15.0), Piece("cube", "red", Pose(), 0.0, 0.0, 45.0)
@@ -66,3 +66,22 @@ def test_skin_shows_no_orange_piece(rig, proof):
     quad = np.array([rig.pixel("A", x, -5.0, z) for x, z in ((18, 2), (52, 2), (52, 34), (18, 34))], np.int32)
     touched = cv2.fillConvexPoly(frame.copy(), quad, SKIN, cv2.LINE_AA)
     assert proof(touched, build(BLUE, RED, ORANGE), TOWER) < 0.5
+
+
+def test_a_view_that_puts_a_piece_on_the_other_side_of_the_line_counts_no_pieces():
+    first = ShownPixels(np.array([8, 10]), np.array([(9, 10), (7, 10)]))
+    other = ShownPixels(np.array([10, 10]), np.array([(0, 10)]))
+    assert proof_of([first, other]) == 0.7
+    assert proof_of([first, first]) == 0.7
+    assert proof_of([other, other]) == 0.0
+
+
+def test_a_piece_like_paper_is_not_asked_to_be_shown(rig):
+    frame = rig.photograph({"A": [BLUE, RED]})
+    view = zone_view(frame, rig.camera, rig.poses["A"])
+    zone = ZonePixels(view, sheet_white(view, view.image))
+    evidence = zone.evidence(learn_palette(PIECES, zone.foreground()))
+    nothing_there = build(BLUE, RED, ORANGE)
+    assert proof_of([shown_of(view, evidence, PIECES, nothing_there, None)]) < 0.1
+    untold = dataclasses.replace(evidence, untold=(evidence.names.index("orange"),))
+    assert shown_of(view, untold, PIECES, nothing_there, None).pieces[2].tolist() == [0, 0]

@@ -27,7 +27,7 @@ RIM_PX = 1
 class ShownPixels(NamedTuple):
     """How many pixels of one view bear out what a build says of them, and how many it says it of: of those in which it
     differs from its rival (2,), without one of those that show it; and of each of its pieces' own (n, 2), none of a
-    piece of which hardly any are seen."""
+    piece of which hardly any are seen, or that looks like paper."""
 
     differing: np.ndarray
     pieces: np.ndarray
@@ -36,7 +36,8 @@ class ShownPixels(NamedTuple):
 def shown_of(view: ZoneView, evidence: Evidence, piece_set: PieceSet, build: Build, rival: Build | None) -> ShownPixels:
     """How far the pixels of a view themselves show ``build``."""
     tags, where, shown = claims(view, evidence, piece_set, build, rival)
-    pieces = [_painted(view, tags == i, shown) for i in range(len(build.pieces))]
+    told = [evidence.names.index(piece.color) not in evidence.untold for piece in build.pieces]
+    pieces = [_painted(view, tags == i, shown) if told[i] else (0, 0) for i in range(len(build.pieces))]
     return ShownPixels(np.array([(shown & evidence.known)[where].sum(), where.sum()]), np.array(pieces).reshape(-1, 2))
 
 
@@ -44,9 +45,11 @@ def proof_of(views: Sequence[ShownPixels]) -> float:
     """How far the pixels of all views together show a build, 0 to 1.
 
     The less of two shares: of those pixels in which it differs from its rival, how many are known and show what it says
-    there; and of the piece that shows least of its colour, how much does.
+    there; and of the piece that shows least of its colour, how much does. The first view says which pieces are of the
+    build: another that puts one on the other side of the field's line counts none of them.
     """
-    rows = np.vstack([sum(one.differing for one in views), sum(one.pieces for one in views)])
+    alike = [one.pieces for one in views if len(one.pieces) == len(views[0].pieces)]
+    rows = np.vstack([sum(one.differing for one in views), sum(alike)])
     rows = rows[rows[:, 1] > 0]
     return float((rows[:, 0] / rows[:, 1]).min(initial=1.0))
 
