@@ -473,7 +473,7 @@ def _cases(
     proof = proof_of([look.shown(rulings, a, b) for look, a, b in zip(looks, best, rival, strict=True)])
     size_factor = looks[0].observer.size_factor
     return {
-        look: Case(rulings, compared, fit, proof, look.visibility(rulings.build(reading)), size_factor)
+        look: Case(rulings, compared, fit, proof, look.visibility(rulings.build(reading)), size_factor, best[1:])
         for look, reading in zip(looks, best, strict=True)
     }
 

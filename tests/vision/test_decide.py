@@ -19,6 +19,7 @@ from referee.vision.observer import Observer
 from referee.vision.search.canvas import canvas_of
 from referee.vision.search.readings import readings
 from referee.vision.search.stances import catalogue
+from referee.vision.verdict.doubts import doubts_about
 
 LEANINGS = {2: "match", 3: "mismatch"}
 
@@ -65,6 +66,9 @@ def test_a_piece_on_the_fields_line_decides_nothing(y, ruling):
     assert decision.verdict.ruling == ruling
     assert decision.doubts == (("on_the_line",) if ruling == "undecided" else ())
     assert ruling != "undecided" or decision.verdict.reasons[0].code == "on_the_line"
+    for other, doubts in ((stray, decision.doubts), (dataclasses.replace(stray, y=80.0), ())):
+        views = dataclasses.replace(decision.case, others=[reading(*two, loose=(other,))])
+        assert tuple(doubts_about(views)) == doubts, "where another camera sees it, it is not on the line"
 
 
 def test_a_piece_on_the_fields_line_mends_no_build_that_is_wrong_anyway():

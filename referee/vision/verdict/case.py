@@ -1,13 +1,13 @@
 """A case for a ruling: what it rests on, and how sure past sessions make of it."""
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from cards.card import Card
 from cards.law import Reason, because
-from referee.vision.search.canvas import Fit
+from referee.vision.search.canvas import Fit, Reading
 from referee.vision.verdict.rulings import Comparison, Ruled, Rulings
 from referee.vision.verdict.trust import Trust, features_of, load_trust
 from referee.vision.verdict.visibility import Visibility
@@ -22,8 +22,9 @@ AS_CARD_REASON = because("as_card")
 @dataclass(frozen=True)
 class Case:
     """What a ruling rests on: the readings ``compared``, how well the one ahead accounts for the picture (``fit``), how
-    far the pixels by themselves show it (``proof``), what the picture allows to be told (``visibility``), and the
-    pieces' lengths as times the piece file's (``size_factor``)."""
+    far the pixels by themselves show it (``proof``), what the picture allows to be told (``visibility``), the pieces'
+    lengths as times the piece file's (``size_factor``), and the reading ahead as further cameras' views have it
+    (``others``)."""
 
     rulings: Rulings
     compared: Comparison
@@ -31,6 +32,7 @@ class Case:
     proof: float
     visibility: Visibility
     size_factor: float = 1.0
+    others: Sequence[Reading] = ()
 
     @property
     def best(self) -> Ruled:

@@ -135,7 +135,10 @@ def _unstable(case: Case, most: float) -> Reason | None:
 
 
 def _on_the_line(case: Case, wider_mm: float) -> Reason | None:
-    return _doubted(case, "on_the_line") if case.rulings.turns_on_the_line(case.best.reading, wider_mm) else None
+    """A loose piece that one view alone has there is not where it seems."""
+    views = case.best.reading, *case.others
+    turns = all(case.rulings.turns_on_the_line(reading, wider_mm) for reading in views)
+    return _doubted(case, "on_the_line") if turns else None
 
 
 def _close(case: Case, least: float) -> Reason | None:
