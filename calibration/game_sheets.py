@@ -75,8 +75,16 @@ def plans_pdf(paper: str = "a4", lang: str = "en") -> bytes:
     if paper != "a4":
         raise BadCard("a city plan is as long as A4: print it on A4")
     sheets = Sheets("city plans", paper, landscape=True, lang=lang)
+    x0, y0 = sheets.width / 2, sheets.height / 2
     for city in sheets.each(range(CITIES)):
-        _draw_plan(sheets, city, sheets.width / 2, sheets.height / 2)
+        draw_markers(sheets, ZONES[city], x0, y0)
+        for site in range(1, 10):
+            x, y = site_centre(site)
+            sheets.frame(x0 + x - SITE_MM / 2, y0 + y - SITE_MM / 2, SITE_MM, SITE_MM, 0.4)
+            sheets.text(x0 + x - SITE_MM / 2 + 1, y0 + y + SITE_MM / 2 - 4, str(site), 3, GREY)
+        title = say(lang, sentence("print_city", n=city + 1))
+        sheets.text(x0 - 75, y0 - 4, title, 9, (190, 190, 190), centred=True)
+        sheets.ruler(x0 - 50, y0 + RULER_Y_MM)
     return sheets.pdf()
 
 
@@ -84,15 +92,3 @@ def site_centre(site: int) -> tuple[float, float]:
     """Where a site (1 to 9) lies in the plan's frame, which is a mat's, mm."""
     row, column = divmod(site - 1, 3)
     return (column - 1) * SITE_MM, (1 - row) * SITE_MM
-
-
-def _draw_plan(sheets: Sheets, city: int, x0: float, y0: float) -> None:
-    """The plan of a city (from 0) with its origin at (x0, y0) on the page."""
-    draw_markers(sheets, ZONES[city], x0, y0)
-    for site in range(1, 10):
-        x, y = site_centre(site)
-        sheets.frame(x0 + x - SITE_MM / 2, y0 + y - SITE_MM / 2, SITE_MM, SITE_MM, 0.4)
-        sheets.text(x0 + x - SITE_MM / 2 + 1, y0 + y + SITE_MM / 2 - 4, str(site), 3, GREY)
-    title = say(sheets.lang, sentence("print_city", n=city + 1))
-    sheets.text(x0 - 75, y0 - 4, title, 9, (190, 190, 190), centred=True)
-    sheets.ruler(x0 - 50, y0 + RULER_Y_MM)

@@ -388,17 +388,14 @@ def huber_fit(
         return start
 
     def rooted(v: np.ndarray) -> np.ndarray:
-        return _huber_root(residuals(v))
+        """Residuals whose squares are Huber's loss of r: r up to 1, growing with its root beyond. Its slope is 1 over
+        the greater of 1 and itself."""
+        r = residuals(v)
+        size = np.abs(r)
+        return np.asarray(np.sign(r) * np.where(size <= 1.0, size, np.sqrt(2.0 * np.maximum(size, 1.0) - 1.0)))
 
     def rooted_slopes(v: np.ndarray) -> np.ndarray:
         return np.asarray(slopes(v) / np.maximum(np.abs(rooted(v)), 1.0)[:, None])
 
     fit = scipy.optimize.least_squares(rooted, start, rooted_slopes, method="lm", x_scale=scale)
     return np.asarray(fit.x)
-
-
-def _huber_root(r: np.ndarray) -> np.ndarray:
-    """Residuals whose squares are Huber's loss of ``r``: r up to 1, growing with its root beyond. Its slope is 1 over
-    the greater of 1 and itself."""
-    size = np.abs(r)
-    return np.asarray(np.sign(r) * np.where(size <= 1.0, size, np.sqrt(2.0 * np.maximum(size, 1.0) - 1.0)))

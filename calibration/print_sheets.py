@@ -47,16 +47,12 @@ class Sheets:
     def _start(self) -> None:
         self.canvas.scale(POINT_PER_MM, POINT_PER_MM)
 
-    def next_page(self) -> None:
-        """Finish the page and begin another of the same size."""
-        self.canvas.showPage()
-        self._start()
-
     def each(self, items: Iterable[Item]) -> Iterator[Item]:
         """The items, each on a page of its own."""
         for n, item in enumerate(items):
             if n:
-                self.next_page()
+                self.canvas.showPage()
+                self._start()
             yield item
 
     def slot(self, n: int, grid: tuple[int, int], size: tuple[float, float]) -> tuple[float, float]:
@@ -81,16 +77,13 @@ class Sheets:
                 for x, y in contour[1:]:
                     path.lineTo(x + dx, y + dy)
                 path.close()
-            self._ink(p)
+            if p.fill:
+                self.canvas.setFillColorRGB(*(v / 255 for v in p.fill))
+            if p.line and p.line_mm:
+                self.canvas.setStrokeColorRGB(*(v / 255 for v in p.line))
+                self.canvas.setLineWidth(p.line_mm)
+                self.canvas.setLineJoin(1)
             self.canvas.drawPath(path, stroke=bool(p.line and p.line_mm), fill=bool(p.fill), fillMode=0)
-
-    def _ink(self, p: Patch) -> None:
-        if p.fill:
-            self.canvas.setFillColorRGB(*(v / 255 for v in p.fill))
-        if p.line and p.line_mm:
-            self.canvas.setStrokeColorRGB(*(v / 255 for v in p.line))
-            self.canvas.setLineWidth(p.line_mm)
-            self.canvas.setLineJoin(1)
 
     def line(self, x0: float, y0: float, x1: float, y1: float, width: float = 0.3, color: Rgb = GREY) -> None:
         """A straight line."""
@@ -196,24 +189,19 @@ def _draw_mat(
     half_x, half_y = mat.FIELD
     sheets.frame(x0 - half_x, y0 - half_y, 2 * half_x, 2 * half_y, FIELD_LINE_MM)
     sheets.line(x0 - half_x, y0, x0 + half_x, y0, FIELD_LINE_MM)
-    _draw_band(sheets, x0, y0)
+    # The band that organ pipes stand in, where it reaches beyond the field: dashed (CONTRACT.md, "The mat").
+    sheets.canvas.setDash(*BAND_DASH_MM)
+    for side in (-1, 1):
+        for y in (-half_y, half_y):
+            sheets.line(x0 + side * half_x, y0 + y, x0 + side * BAND_HALF_MM, y0 + y, FIELD_LINE_MM)
+        sheets.line(x0 + side * BAND_HALF_MM, y0 - half_y, x0 + side * BAND_HALF_MM, y0 + half_y, FIELD_LINE_MM)
+    sheets.canvas.setDash()
     sheets.text(x0, y0 + half_y + 30, f"{zone}", 12, (215, 215, 215), centred=True)
     sheets.line(x0 - TONGS_X_MM, y0 + TONGS_Y_MM, x0 + TONGS_X_MM, y0 + TONGS_Y_MM, 1.0)
     for y, size, text in zip(WORDS_Y_MM, WORDS_MM, words, strict=False):
         sheets.text(x0, y0 + y, text, size, centred=True)
     if ruler:
         sheets.ruler(x0 - 50, y0 + RULER_Y_MM)
-
-
-def _draw_band(sheets: Sheets, x0: float, y0: float) -> None:
-    """The band that organ pipes stand in, where it reaches beyond the field: dashed (CONTRACT.md, "The mat")."""
-    (half_x, half_y), band_x = mat.FIELD, BAND_HALF_MM
-    sheets.canvas.setDash(*BAND_DASH_MM)
-    for side in (-1, 1):
-        for y in (-half_y, half_y):
-            sheets.line(x0 + side * half_x, y0 + y, x0 + side * band_x, y0 + y, FIELD_LINE_MM)
-        sheets.line(x0 + side * band_x, y0 - half_y, x0 + side * band_x, y0 + half_y, FIELD_LINE_MM)
-    sheets.canvas.setDash()
 
 
 Standing = tuple[Shape, str, Pose]

@@ -92,18 +92,13 @@ def _show_stress(rows: list[StressScore], wanted: BenchOptions, found: Sequence[
         return click.echo("\n".join(report.doubt_lines(_by_set([row.score for row in rows], found))))
     rows = sorted(rows, key=lambda r: (r.score.image, r.score.zone))
     if wanted.leave_one_out or wanted.fit:
-        rows = _stress_left_out(rows, wanted)
+        held_out = _left_out([row.score for row in rows], wanted)
+        click.echo("\n".join(report.left_out_lines(held_out)) + "\n")
+        trusts = {session: trusts for session, (trusts, _) in held_out.items()}  # each ruled by what the others teach
+        rows = [replace(row, score=with_trust(row.score, trusts[session_of(row.score)])) for row in rows]
     told = report.trust_lines([row.score for row in rows if not row.crash])
     parts = (report.stress_lines(rows), told, report.stress_wrong_lines(rows))
     return click.echo("\n\n".join("\n".join(part) for part in parts))
-
-
-def _stress_left_out(rows: Sequence[StressScore], wanted: BenchOptions) -> list[StressScore]:
-    """The rows, each session ruled by what the others teach."""
-    held_out = _left_out([row.score for row in rows], wanted)
-    click.echo("\n".join(report.left_out_lines(held_out)) + "\n")
-    trusts = {session: trusts for session, (trusts, _) in held_out.items()}
-    return [replace(row, score=with_trust(row.score, trusts[session_of(row.score)])) for row in rows]
 
 
 def _left_out(scores: Sequence[ZoneScore], wanted: BenchOptions) -> dict:

@@ -99,8 +99,9 @@ _ROWS = (
     Effect("wrong_lens", (0.92, 1.08), rig.wrong_lens),
     Effect("wrong_sizes", (3, -3, 6, -6, 10, -10), rig.wrong_sizes),
     Effect("gray", (0,), _photo(lambda f, _: light.gray(f))),
-    Effect("mirrored", (0,), rig.mirrored_picture),
-    Effect("turned", (180, 90), rig.turned_camera),
+    Effect("mirrored", (0,), _photo(lambda f, _: np.ascontiguousarray(f[:, ::-1]))),  # a selfie camera's
+    # The camera hangs upside down or on its side; the aids were taken upright.
+    Effect("turned", (180, 90), _photo(lambda f, degrees: np.ascontiguousarray(np.rot90(f, degrees // 90)))),
     Effect("garbled", (30, 300), rig.garbled_file),
 )
 EFFECTS = {effect.name: effect for effect in _ROWS}

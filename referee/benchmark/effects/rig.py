@@ -78,16 +78,6 @@ def wrong_sizes(inputs: Inputs, truth: Truth, percent: float, rng: np.random.Gen
     return dataclasses.replace(inputs, piece_set=scaled_set(inputs.piece_set, 1 + percent / 100))
 
 
-def turned_camera(inputs: Inputs, truth: Truth, degrees: int, rng: np.random.Generator) -> Inputs:
-    """The camera hangs upside down or on its side; the aids were taken upright."""
-    return dataclasses.replace(inputs, frame=np.ascontiguousarray(np.rot90(inputs.frame, degrees // 90)))
-
-
-def mirrored_picture(inputs: Inputs, truth: Truth, level: str, rng: np.random.Generator) -> Inputs:
-    """A selfie camera's mirror image."""
-    return dataclasses.replace(inputs, frame=np.ascontiguousarray(inputs.frame[:, ::-1]))
-
-
 def garbled_file(inputs: Inputs, truth: Truth, count: int, rng: np.random.Generator) -> Inputs:
     """The file came with so many wrong bytes in it. Raises BadImage where the reader refuses it."""
     _, data = cv2.imencode(".jpg", inputs.frame, [cv2.IMWRITE_JPEG_QUALITY, 92])

@@ -100,7 +100,10 @@ def draw_body(frame: np.ndarray, truth: Truth, body: Body, paper: np.ndarray, rn
     drawn = _splat(frame, truth, body)
     if drawn is None:
         return frame
-    cover = np.isfinite(drawn.depth) & ~_nearer(truth, drawn)
+    cover = np.isfinite(drawn.depth)
+    for hull, depth in truth.hulls:  # not where a piece stands before the body
+        piece = cv2.erode(drawn.window.filled(hull), np.ones((3, 3), np.uint8))
+        cover &= (piece == 0) | (depth >= drawn.depth)
     light = _lit(drawn, truth, body, paper, rng)
     return drawn.window.pasted(frame, _blended(drawn.window.of(frame), light, cover))
 
@@ -133,15 +136,6 @@ def _splat_one(drawn: _Drawn, at: np.ndarray, r_px: float, depth: float, r_mm: f
     drawn.depth[part][front] = there[front]
     drawn.normal[part][front] = np.stack([u, v, -out], -1)[front]
     drawn.albedo[part][front] = albedo
-
-
-def _nearer(truth: Truth, drawn: _Drawn) -> np.ndarray:
-    """(h, w) where a piece stands before the body."""
-    mask = np.zeros(drawn.depth.shape, bool)
-    for hull, depth in truth.hulls:
-        piece = cv2.erode(drawn.window.filled(hull), np.ones((3, 3), np.uint8))
-        mask |= (piece > 0) & (depth < drawn.depth)
-    return mask
 
 
 def _lit(drawn: _Drawn, truth: Truth, body: Body, paper: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -186,7 +180,10 @@ def _shaded_table(frame: np.ndarray, truth: Truth, centres: np.ndarray, radii: n
     dark = np.zeros(window.size[::-1], np.float32)
     for spot in spots:
         window.filled(cv2.convexHull(spot.round().astype(np.int32)), 1.0, dark)
-    dark = _off_pieces(truth, window, _blurred(dark, sigma))
+    standing = np.zeros_like(dark)
+    for hull, _ in truth.hulls:
+        window.filled(hull, 1.0, standing)
+    dark = _blurred(dark, sigma) * (1 - 0.7 * cv2.GaussianBlur(standing, (0, 0), 1.0))
     return window.pasted(frame, srgb_bytes(linear_light(window.of(frame)) * (1 - 0.45 * dark[..., None])))
 
 
@@ -195,13 +192,6 @@ def _blurred(mask: np.ndarray, sigma: float) -> np.ndarray:
         return cv2.GaussianBlur(mask, (0, 0), sigma)
     small = cv2.resize(mask, None, fx=0.25, fy=0.25, interpolation=cv2.INTER_AREA)
     return cv2.resize(cv2.GaussianBlur(small, (0, 0), sigma / 4), mask.shape[::-1], interpolation=cv2.INTER_LINEAR)
-
-
-def _off_pieces(truth: Truth, window: _Window, dark: np.ndarray) -> np.ndarray:
-    standing = np.zeros_like(dark)
-    for hull, _ in truth.hulls:
-        window.filled(hull, 1.0, standing)
-    return dark * (1 - 0.7 * cv2.GaussianBlur(standing, (0, 0), 1.0))
 
 
 def lay_flat(
