@@ -186,9 +186,13 @@ def open_sound(path: str | Path) -> tuple[Journal, Salvage | None]:
     copied = copy.entries()  # before the file: another program may be writing
     report: Salvage | None = None
     try:
-        journal = _sound(Journal(path, copy=copy))
+        journal = Journal(path, copy=copy)
         try:
-            _refuse_behind(journal, copied)
+            check_journal(journal)
+            heads = {entry.match_id: journal.head(entry.match_id)[0] for entry in copied}
+            behind = sum(entry.seq > heads[entry.match_id] for entry in copied)
+            if behind:  # the copy follows the file
+                raise JournalDamaged(f"{journal.name}: {behind} events are missing that its second copy holds")
         except JournalDamaged:
             journal.close()
             raise
@@ -208,24 +212,6 @@ def open_server(url: str, table: str, copy: Path, shared: bool = False) -> Spool
     """
     store = Journal(url, hold=None if shared else table, later=True)
     return SpooledJournal(store, LineCopy(copy), table, shared)
-
-
-def _refuse_behind(journal: Journal, copied: list[Entry]) -> None:
-    """JournalDamaged when the copy, which follows the file, holds what the file does not."""
-    heads = {entry.match_id: journal.head(entry.match_id)[0] for entry in copied}
-    behind = sum(entry.seq > heads[entry.match_id] for entry in copied)
-    if behind:
-        raise JournalDamaged(f"{journal.name}: {behind} events are missing that its second copy holds")
-
-
-def _sound(journal: Journal) -> Journal:
-    """The journal, checked; closed when it is damaged."""
-    try:
-        check_journal(journal)
-    except JournalDamaged:
-        journal.close()
-        raise
-    return journal
 
 
 def _replaced(path: Path, files: Files, copied: list[Entry], fault: str) -> tuple[Journal, Salvage]:
