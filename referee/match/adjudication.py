@@ -48,21 +48,18 @@ def settle(batch: MatchBatch) -> None:
     state = batch.state
     duel, result = state.duel, outcome(state.duel, state.rules)
     by = "human" if duel.human else "camera"
-    if result.winner is not None and by == "camera" and _accused(state, duel.at_zone(result.winner)):
+    winner = duel.at_zone(result.winner) if result.winner is not None else None
+    # A finding of this duel that may be against the winner waits for a human.
+    accused = any(f.open and f.duel == duel.number and (f.player == winner or f.anybodys) for f in state.fouls)
+    if winner is not None and by == "camera" and accused:
         if duel.phase != "undecided":
             batch.add("duel_undecided", reason="open_finding")
-    elif result.winner is not None:
-        _award(batch, duel.at_zone(result.winner), by, result.reason)
+    elif winner is not None:
+        _award(batch, winner, by, result.reason)
     elif result.kind == "void":
         batch.add("duel_void", by=by, reason=result.reason)
     elif result.kind == "undecided" and duel.phase != "undecided":
         batch.add("duel_undecided", reason=result.reason)
-
-
-def _accused(state: MatchState, player: str) -> bool:
-    """Whether a finding of this duel that may be against the player waits for a human."""
-    of_now = [f for f in state.fouls if f.open and f.duel == state.duel.number]
-    return any(f.player == player or f.anybodys for f in of_now)
 
 
 def undo(batch: MatchBatch) -> None:

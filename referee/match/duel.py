@@ -250,7 +250,10 @@ def outcome(duel: Duel, rules: HouseRules) -> Outcome:
         return Outcome("undecided", reason="cannot_tell")
     if len(rulings) == 1:
         return _single(duel, duel.callers[0], str(rulings[0]))
-    return _dead_heat(duel.callers, rulings, rules)
+    if rulings[0] != rulings[1]:
+        return Outcome("decided", duel.callers[rulings.index("match")], "dead_heat_right")
+    reason = "both_right" if rulings[0] == "match" else "both_wrong"
+    return Outcome("void" if getattr(rules, reason) == "fresh_card" else "undecided", reason=reason)
 
 
 def _single(duel: Duel, caller: str, ruling: str) -> Outcome:
@@ -260,13 +263,6 @@ def _single(duel: Duel, caller: str, ruling: str) -> Outcome:
     found = [] if duel.human else [f for f in FINDINGS if f in duel.findings.get(caller, ())]
     seen = [f for f in found if said is None or said.ruling != "mismatch" or f in SAID_ANYWAY]
     return Outcome("decided", OTHER_ZONE[caller], CODE_SEPARATOR.join(["false_stop", *seen[:1]]))
-
-
-def _dead_heat(callers: tuple[str, ...], rulings: list[Any], rules: HouseRules) -> Outcome:
-    if rulings[0] != rulings[1]:
-        return Outcome("decided", callers[rulings.index("match")], "dead_heat_right")
-    reason = "both_right" if rulings[0] == "match" else "both_wrong"
-    return Outcome("void" if getattr(rules, reason) == "fresh_card" else "undecided", reason=reason)
 
 
 def house_ruling(rules: HouseRules, verdict: ZoneVerdict, findings: tuple[str, ...], card: CardFacts) -> str:

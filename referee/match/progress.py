@@ -30,7 +30,8 @@ def conclude(batch: MatchBatch) -> None:
     top = [row.player for row in state.standings if row.rank == 1]
     if _sudden_death(batch, top):
         return
-    survivor = _survivor(state)
+    sudden = bool(state.rounds) and state.rounds[-1].kind == "sudden"
+    survivor = state.history[-1].award if sudden and state.history else None  # of the last duel of a sudden death
     if survivor is None and len(top) > 1 and (len(top) == 2 or state.rules.tie_of_many == "round_robin"):
         rounds = [*state.rounds, *round_robin(top, 1, "extra")]
         _reschedule(batch, "rounds_added", rounds, len(state.rounds), reason="tie", level=top)
@@ -46,12 +47,6 @@ def conclude(batch: MatchBatch) -> None:
         extra=extra,
         standings=[asdict(row) for row in state.standings],
     )
-
-
-def _survivor(state: MatchState) -> str | None:
-    """Who won the last duel of a sudden death; None where none was played."""
-    sudden = bool(state.rounds) and state.rounds[-1].kind == "sudden"
-    return state.history[-1].award if sudden and state.history else None
 
 
 EXTRA_ROUNDS = 2

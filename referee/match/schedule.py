@@ -128,7 +128,11 @@ def with_seats(pairs: Sequence[Pair]) -> tuple[Pair, ...]:
         earlier = [p for p in order if set(p) == set(pair)]
         ways = (earlier[-1][::-1],) if earlier else (pair, pair[::-1])
         order.append(min(ways, key=lambda way: _strain(order, way)))
-    return tuple(_evened(order))
+    # Swap sides along a chain of rounds until nobody is off by more than one.
+    while (worst := max(_balance(order).items(), key=lambda row: abs(row[1])))[1] not in (-1, 0, 1):
+        for i in _chain(order, worst[0], worst[1] > 0):
+            order[i] = order[i][::-1]
+    return tuple(order)
 
 
 def _strain(order: Sequence[Pair], pair: Pair) -> tuple[int, int]:
@@ -146,15 +150,6 @@ def _balance(order: Sequence[Pair]) -> dict[int, int]:
         balance[a] = balance.get(a, 0) + 1
         balance[b] = balance.get(b, 0) - 1
     return balance
-
-
-def _evened(order: list[Pair]) -> list[Pair]:
-    """Swap sides along a chain of rounds until nobody is off by more than one."""
-    order = list(order)
-    while (worst := max(_balance(order).items(), key=lambda row: abs(row[1])))[1] not in (-1, 0, 1):
-        for i in _chain(order, worst[0], worst[1] > 0):
-            order[i] = order[i][::-1]
-    return order
 
 
 def _chain(order: Sequence[Pair], start: int, from_a: bool) -> list[int]:

@@ -170,14 +170,9 @@ def rule_stop(views: Views, hand_rule: str = "wrong") -> tuple[ZoneVerdict, tupl
     findings = (finding,) if finding else ()
     if views.hand == "own" and not views.culprit:
         return said, ("hand_at_stop", *findings)
-    return (_doubtful(said, hand_rule) if views.hand != "none" else said), findings
-
-
-def _doubtful(said: ZoneVerdict, rule: str) -> ZoneVerdict:
-    """A right build with a hand before it that may be the neighbour's: a human says whose it was."""
-    if said.ruling != "match" or rule == "ignore":
-        return said
-    return said.undecided("match", because("hand_at_stop"))
+    if views.hand != "none" and said.ruling == "match" and hand_rule != "ignore":
+        said = said.undecided("match", because("hand_at_stop"))  # it may be the neighbour's: a human says whose
+    return said, findings
 
 
 def _why(code: str, player: str) -> Reason:

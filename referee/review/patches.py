@@ -6,7 +6,7 @@ together are one patch, with those beside them that were hidden then; a fragment
 after goes with it, and one that is more than a piece can cover is parted by time.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -74,9 +74,12 @@ def color_turns(labels: np.ndarray, stay: int) -> tuple[np.ndarray, np.ndarray]:
     ``labels`` (t, h, w). What is neither a colour nor the background covers a pixel and is no sight of it.
     """
     lasting = _lasting(labels, stay)
-    state = _opening_state(labels[:stay], range(int(labels.max(initial=0)) + 1))
+    colors = range(int(labels.max(initial=0)) + 1)
+    state = np.full(labels.shape[1:], UNCHANGED_LABEL, np.int8)  # the colour that a pixel mostly shows, at first
+    for k in colors:
+        state[(labels[:stay] == k).mean(0) > 0.5] = k
     out, before = np.full(labels.shape, UNCHANGED_LABEL, np.int8), np.full(labels.shape, -1, np.int16)
-    without = {k: np.full(state.shape, -1, np.int16) for k in range(int(labels.max(initial=0)) + 1)}
+    without = {k: np.full(state.shape, -1, np.int16) for k in colors}
     for t, now in enumerate(labels):
         for k, last in without.items():
             new = (lasting[t] == k) & (state != k)
@@ -91,7 +94,10 @@ def _lasting(labels: np.ndarray, stay: int) -> np.ndarray:
     """(t, h, w) int8: the label a pixel shows when it comes to stay, for most of its next ``stay`` sights;
     OTHER where it does not, or is covered. A colour that is covered again at once was carried past, and the piece
     that is there when the hand has gone came later."""
-    soon = _sights_soon(labels, stay)
+    so_far = np.zeros((len(labels) + 1, *labels.shape[1:]), np.int16)
+    np.cumsum(labels != OTHER_LABEL, axis=0, out=so_far[1:])
+    ends = np.minimum(np.arange(len(labels)) + stay, len(labels))
+    soon = so_far[ends] - so_far[:-1]  # how often the pixel is seen in the ``stay`` frames from that one on
     coming = np.full((stay, *labels.shape[1:]), OTHER_LABEL, np.int8)  # the next sights of each pixel
     out = np.full(labels.shape, OTHER_LABEL, np.int8)
     for t in range(len(labels) - 1, -1, -1):
@@ -104,22 +110,6 @@ def _lasting(labels: np.ndarray, stay: int) -> np.ndarray:
             stays &= (now < 0) | (soon[t] >= min(LEAST_SIGHTS, stay // 2))
         out[t][sight & stays] = now[sight & stays]
     return out
-
-
-def _sights_soon(labels: np.ndarray, stay: int) -> np.ndarray:
-    """(t, h, w) int16: how often the pixel is seen in the ``stay`` frames from that one on."""
-    so_far = np.zeros((len(labels) + 1, *labels.shape[1:]), np.int16)
-    np.cumsum(labels != OTHER_LABEL, axis=0, out=so_far[1:])
-    ends = np.minimum(np.arange(len(labels)) + stay, len(labels))
-    return so_far[ends] - so_far[:-1]
-
-
-def _opening_state(first: np.ndarray, colors: Iterable[int]) -> np.ndarray:
-    """(h, w) int8: the colour that a pixel mostly shows at first, AS_BEFORE where it shows none."""
-    state = np.full(first.shape[1:], UNCHANGED_LABEL, np.int8)
-    for k in colors:
-        state[(first == k).mean(0) > 0.5] = k
-    return state
 
 
 def candidate_patches(

@@ -112,17 +112,12 @@ def _uncovered(strip: ZoneTrack) -> np.ndarray:
     return out
 
 
-def _hull(mask: np.ndarray) -> np.ndarray:
-    """The mask's convex hull, (h, w) bool."""
-    points = np.argwhere(mask)[:, ::-1].astype(np.int32)
-    out = np.zeros(mask.shape, np.uint8)
-    cv2.fillConvexPoly(out, cv2.convexHull(points), 1)
-    return out > 0
-
-
 def solidity(mask: np.ndarray) -> float:
     """How much of its convex hull a mask fills: pieces nearly all of it, tongs and sleeves about half."""
-    return float(mask.sum() / _hull(mask).sum())
+    points = np.argwhere(mask)[:, ::-1].astype(np.int32)
+    hull = np.zeros(mask.shape, np.uint8)
+    cv2.fillConvexPoly(hull, cv2.convexHull(points), 1)
+    return float(mask.sum() / (hull > 0).sum())
 
 
 def _placed(strip: ZoneTrack, patch: ColorPatch, under: Sequence[PlacedPiece]) -> PlacedPiece:

@@ -81,6 +81,7 @@ def _judged(attempt: Attempt, options: RejudgeOptions) -> dict:
     zones = {z: {"was": was.get(z), "now": now.get(z)} for z in sorted({*was, *now})}
     was_award = award_of(attempt, was, attempt.card, was_rules, was_seen)
     now_award = award_of(attempt, now, card, rules, seen)
+    looked_at = attempt.judged_views if options.look and not is_unjudged(attempt) else []
     changed = was_award != now_award or any(_ruling(v["was"]) != _ruling(v["now"]) for v in zones.values())
     return {
         "match": attempt.meta.get("match_id", ""),
@@ -96,12 +97,8 @@ def _judged(attempt: Attempt, options: RejudgeOptions) -> dict:
         "changed": changed,
         "cut_short": attempt.cut_short,
         "findings": seen,
-        "pixels": _pixels(attempt) if options.look and not is_unjudged(attempt) else [],
+        "pixels": [pixel_hash(frame) for view in looked_at for frame in view.judged_frames()],
     }
-
-
-def _pixels(attempt: Attempt) -> list[str]:
-    return [pixel_hash(frame) for view in attempt.judged_views for frame in view.judged_frames()]
 
 
 def settled_rows(attempt: Attempt) -> dict[str, dict]:

@@ -210,19 +210,13 @@ def _labels(f: np.ndarray, same: np.ndarray, palette: Palette, paper: np.ndarray
     best, plain = density.max(0), log_paper(f)
     coloured = (best > LOG_ANYTHING) & ((best > plain) | ~paper)
     plainly = np.where(same, UNCHANGED_LABEL, OTHER_LABEL).astype(np.int8)
-    return without_sleeves(np.where(coloured, density.argmax(0), plainly).astype(np.int8), plainly, largest_px)
-
-
-def without_sleeves(labels: np.ndarray, plainly: np.ndarray, largest_px: np.ndarray) -> np.ndarray:
-    """The labels (h, w) without patches of a colour that are larger than all its pieces together: a sleeve,
-    a wooden table; there they are ``plainly``, AS_BEFORE or OTHER."""
-    out = labels.copy()
+    labels = np.where(coloured, density.argmax(0), plainly).astype(np.int8)
+    # Patches of a colour that are larger than all its pieces together are none: a sleeve, a wooden table.
     for k, most in enumerate(largest_px):
-        if (mask := labels == k).sum() <= most:
-            continue
-        large = remove_small_objects(mask, max_size=most, connectivity=2)
-        out[large] = plainly[large]
-    return out
+        if (mask := labels == k).sum() > most:
+            large = remove_small_objects(mask, max_size=most, connectivity=2)
+            labels[large] = plainly[large]
+    return labels
 
 
 def sights_mm2(piece_set: PieceSet, color: str) -> list[float]:

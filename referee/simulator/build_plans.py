@@ -96,17 +96,13 @@ def _shifted(built: Iterable[Piece], dx: float, dy: float, turn: float) -> tuple
 
 def _ideal(card: Card, pieces: PieceSet, rng: np.random.Generator) -> tuple[Piece, ...]:
     if card.shown:
-        return _centred(card.shown, pieces)
+        halves = [(p.x, shape_of(pieces, p).size(p.pose)[0] / 2) for p in card.shown]
+        middle = (min(x - half for x, half in halves) + max(x + half for x, half in halves)) / 2
+        return tuple(p.at(x=p.x - middle) for p in card.shown)
     if card.one_structure:
         stock = [(shape, color) for shape, color, n in pieces.pieces for _ in range(n)]
         return _tower(card.picked([stock[i] for i in rng.permutation(len(stock))]), pieces, rng)
     return card.example(pieces, int(rng.integers(2**31)))
-
-
-def _centred(built: Sequence[Piece], pieces: PieceSet) -> tuple[Piece, ...]:
-    halves = [(p.x, shape_of(pieces, p).size(p.pose)[0] / 2) for p in built]
-    middle = (min(x - half for x, half in halves) + max(x + half for x, half in halves)) / 2
-    return tuple(p.at(x=p.x - middle) for p in built)
 
 
 def _tower(chosen: Sequence[tuple[str, str]], pieces: PieceSet, rng: np.random.Generator) -> tuple[Piece, ...]:

@@ -32,7 +32,13 @@ def loose_places(pieces: PieceSet, seed: int) -> list[PosedPiece]:
     placed = []
     for shape, color, count in pieces.pieces:
         for _ in range(count):
-            placed.append(_lie(pieces, shape, color, rng, taken))
+            pose = _pose(pieces, shape, rng)
+            sx, sy, sz = pieces.shapes[shape].size(pose)
+            reach = math.hypot(sx, sy) / 2
+            x, y = _spot(rng, reach, taken)
+            taken.append((x, y, reach))
+            turn = turn_about_z(rng.uniform(0, 360)) @ turn_of(pose)
+            placed.append(PosedPiece(shape, color, turn, np.array([x, y, sz / 2])))
     return placed
 
 
@@ -57,16 +63,6 @@ def _free_before(reach: float, taken: Sequence[tuple[np.ndarray, float]]) -> lis
     xs, depths = np.arange(-BEFORE_X_MM, BEFORE_X_MM + 1, SPOT_MM), np.arange(0.0, DEEP_MM, SPOT_MM)
     spots = [(float(x), float(-SHEET_END_MM - reach - deep)) for deep in depths for x in xs]
     return [s for s in spots if all(math.dist(s, at) > reach + r + RADIUS_GAP_MM for at, r in taken)]
-
-
-def _lie(pieces: PieceSet, shape: str, color: str, rng: np.random.Generator, taken: list) -> PosedPiece:
-    pose = _pose(pieces, shape, rng)
-    sx, sy, sz = pieces.shapes[shape].size(pose)
-    reach = math.hypot(sx, sy) / 2
-    x, y = _spot(rng, reach, taken)
-    taken.append((x, y, reach))
-    turn = turn_about_z(rng.uniform(0, 360)) @ turn_of(pose)
-    return PosedPiece(shape, color, turn, np.array([x, y, sz / 2]))
 
 
 def _pose(pieces: PieceSet, shape: str, rng: np.random.Generator) -> Pose:

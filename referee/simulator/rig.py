@@ -56,17 +56,13 @@ class SimulatedCamera(ThreadedCamera):
         while not self._closing.is_set():
             due_s = begin_s + number * self._period_s
             self._closing.wait(max(0.0, due_s - self.clock.now_s()))
-            self._publish(Frame(self._expose(due_s, number), number, due_s))
+            world, self._looked, changed = self._players.look(due_s, self._looked)
+            if changed or self._still is None:  # what does not move is not drawn again
+                self._still = self._table.clean(world)
+            self._publish(Frame(self._table.develop(self._still, number), number, due_s))
             late = int((self.clock.now_s() - due_s) / self._period_s)
             self.dropped += max(0, late - 1)
             number += max(1, late)
-
-    def _expose(self, at_s: float, number: int) -> np.ndarray:
-        """The table at that time; what does not move is not drawn again."""
-        world, self._looked, changed = self._players.look(at_s, self._looked)
-        if changed or self._still is None:
-            self._still = self._table.clean(world)
-        return self._table.develop(self._still, number)
 
 
 SIDE_DEG = 55.0
