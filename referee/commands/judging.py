@@ -48,7 +48,10 @@ def judge(asked: JudgeOptions) -> None:
         if asked.overlay:
             from referee.vision.overlay import with_panel  # here: letters take a while to load, and few ask for them
 
-            write_picture(_overlay_path(asked.overlay, path, len(asked.images)), with_panel(frame, judgement, card))
+            target = asked.overlay
+            if len(asked.images) > 1 or target.is_dir():
+                target = _made(target, "several pictures") / f"{path.stem}_judged.png"
+            write_picture(target, with_panel(frame, judgement, card))
         if asked.steps:
             from referee.vision.steps import step_pictures  # here: as above
 
@@ -105,12 +108,6 @@ def _judged(
     missing = [f"mat {z} is not in view" for z in asked.zones if z not in judgement.zones]
     faults = () if judgement.zones else picture_faults(cv2.cvtColor(frame, cv2.COLOR_BGR2GRAY))
     return dataclasses.replace(judgement, notes=(*judgement.notes, *faults, *missing))
-
-
-def _overlay_path(overlay: Path, image: Path, count: int) -> Path:
-    if count == 1 and not overlay.is_dir():
-        return overlay
-    return _made(overlay, "several pictures") / f"{image.stem}_judged.png"
 
 
 def _made(folder: Path, what: str) -> Path:

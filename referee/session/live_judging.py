@@ -162,20 +162,16 @@ class LiveJudging(Background):
         if fields_must_be_empty(state):
             card = self._session.deck.by_id.get(state.card_id or "", self._session.deck.cards[0])
             self._fields.look(frame, look, self._session.observer, card)
-            if state.phase == "ready" and self._fields.bare:
-                self._learn_empty(frame)
+            if state.phase == "ready" and self._fields.bare and frame.at_s - self._emptied_s > EMPTY_EVERY_S:
+                # Builds are seen against the table as it is a moment before the go: light and camera drift.
+                self._emptied_s = frame.at_s
+                self._session.observer.renew_empty(frame.image)
+                if self._session.second:
+                    self._session.second.renew_empty()
         else:
             self._fields.rest()
         for code, text in self._fields.alarms(sorted(state.seats)).items():
             self._session.alarm(code, text)
-
-    def _learn_empty(self, frame: Frame) -> None:
-        """Builds are seen against the table as it is a moment before the go: light and camera drift in an evening."""
-        if frame.at_s - self._emptied_s > EMPTY_EVERY_S:
-            self._emptied_s = frame.at_s
-            self._session.observer.renew_empty(frame.image)
-            if self._session.second:
-                self._session.second.renew_empty()
 
     def fields(self) -> Mapping[str, str]:
         """Zone -> what is wrong with its field before a go."""

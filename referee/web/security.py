@@ -31,7 +31,7 @@ from itsdangerous import BadSignature, URLSafeTimedSerializer
 from werkzeug.security import check_password_hash, generate_password_hash
 
 from referee.fields import displayable
-from referee.web.logins import Login, Logins
+from referee.web.logins import Logins
 
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 READING_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -179,15 +179,11 @@ def visitor_of(address: str) -> str:
 
 def is_referee() -> bool:
     """Whether this visitor may change things."""
-    return not pin_access().locked or _login() is not None
-
-
-def _login() -> Login | None:
-    """This visitor's login while it holds; looked up once a request."""
-    if "login" not in flask.g:
+    if not pin_access().locked:
+        return True
+    if "login" not in flask.g:  # looked up once a request
         flask.g.login = logins().holds(flask.session.get("login"))
-    login: Login | None = flask.g.login
-    return login
+    return flask.g.login is not None
 
 
 def log_in(name: str) -> None:

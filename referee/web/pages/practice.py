@@ -64,17 +64,10 @@ class Best:
     times: Mapping[str, PracticeResult]
 
 
-def best_rows(results: Iterable[PracticeResult], players: Iterable[str]) -> tuple[list[Best], list[Best]]:
-    """The players' bests by difficulty and by card, each in order."""
-    known, names = list(results), list(players)
-    levels = _table(best_by_level(known), names, lambda r: (str(r.value), r.value))
-    cards = _table(best_results(known), names, lambda r: (r.card_id, r.value))
-    return levels, cards
-
-
 def _table(
     found: Mapping[Any, PracticeResult], players: list[str], named: Callable[[PracticeResult], tuple[str, int]]
 ) -> list[Best]:
+    """The players' bests, in order."""
     lines: dict[tuple[str, str, int], dict[str, PracticeResult]] = {}
     for best in found.values():
         if best.player in players:
@@ -110,7 +103,7 @@ def _values(session: Session, t: Say) -> dict[str, Any]:
         return {"practice": None, "announcement": quiet, "levels": [], "cards": [], "mark": session.simulated}
     now, results = room.now, room.results
     face = session.deck.by_id.get(now.card[0])
-    levels, cards = best_rows(results, now.players.values())
+    names = list(now.players.values())
     go_s = now.go_at_s + session.shift_s if now.go_at_s is not None else None
     return {
         "practice": now,
@@ -120,8 +113,8 @@ def _values(session: Session, t: Say) -> dict[str, Any]:
         "faults": dict(room.faults),
         "card": views.card(face) if face and now.phase in ("building", "shown") else None,
         "pictures": [zone for zone in now.players if room.picture(zone)],
-        "levels": levels,
-        "cards": cards,
+        "levels": _table(best_by_level(results), names, lambda r: (str(r.value), r.value)),
+        "cards": _table(best_results(results), names, lambda r: (r.card_id, r.value)),
         "by": BY,
         "mark": session.simulated,
     }

@@ -108,10 +108,9 @@ def board_numbers(views: Sequence[BoardView], fit: LensFit | None) -> list[Numbe
 def color_numbers(palette: Palette, field_pixels: int) -> list[Number]:
     """Has every colour been seen, and are the two most alike far enough apart (in standard deviations)?"""
     seen = int((palette.learnt > 0.002 * field_pixels).sum())
-    return [
-        Number("colors", seen, len(palette.names), None),
-        Number("apart", round(least_distance(palette), 1), 2.0, None),
-    ]
+    pairs = [(i, j) for i in range(len(palette.names)) for j in range(i)]
+    apart = min((_distance(palette, i, j) for i, j in pairs), default=99.0)
+    return [Number("colors", seen, len(palette.names), None), Number("apart", round(apart, 1), 2.0, None)]
 
 
 def sizes_number(factor: float) -> Number:
@@ -120,13 +119,8 @@ def sizes_number(factor: float) -> Number:
     return Number("sizes", round(100 * (factor - 1), 1), -most, most, "%")
 
 
-def least_distance(palette: Palette) -> float:
-    """The smallest Mahalanobis distance between two of the palette's colours, by their mean covariance."""
-    pairs = [(i, j) for i in range(len(palette.names)) for j in range(i)]
-    return min((_distance(palette, i, j) for i, j in pairs), default=99.0)
-
-
 def _distance(palette: Palette, i: int, j: int) -> float:
+    """The Mahalanobis distance between two of the palette's colours, by their mean covariance."""
     d = palette.means[i] - palette.means[j]
     return float(np.sqrt(d @ np.linalg.solve((palette.covariances[i] + palette.covariances[j]) / 2, d)))
 

@@ -301,8 +301,11 @@ def _measured(session: Session, setting: Setting, step: str) -> list[Number]:
 def _measured_by(session: Session, setting: Setting, step: str, number: int, view: CameraView) -> list[Number]:
     """What one camera's picture says, and its observer learns of it. Raises DeviceLost, CannotSee, FewPieces."""
     camera, observer = view
-    if step == "mats":
-        _hold_settings(camera)
+    if step == "mats":  # exposure, white balance and focus as the camera chooses them in today's light, then held
+        camera.adjust(camera.settings.release)
+        if camera.settings.automatic:
+            time.sleep(SETTLE_S)
+        camera.adjust(camera.settings.hold)
     image = _frame(camera)
     if step == "lens":
         return _lens(session, setting, number, image)
@@ -320,14 +323,6 @@ def _measured_by(session: Session, setting: Setting, step: str, number: int, vie
 def _mats(observer: Observer, image: np.ndarray) -> Mats:
     """The mats in a picture by itself, or where they were placed by hand."""
     return believed_mats(image, observer.camera, {}, None, observer.placed)
-
-
-def _hold_settings(camera: Camera) -> None:
-    """Let the camera choose exposure, white balance and focus in today's light, and hold them at that."""
-    camera.adjust(camera.settings.release)
-    if camera.settings.automatic:
-        time.sleep(SETTLE_S)
-    camera.adjust(camera.settings.hold)
 
 
 def _lens(session: Session, setting: Setting, number: int, image: np.ndarray) -> list[Number]:
