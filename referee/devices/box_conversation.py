@@ -73,11 +73,6 @@ class BoxFacts:
         """Players with a pad, and whether their tongs rest on it."""
         return {player: bool(self.lines >> 5 + player & 1) for player in range(PADS) if self.lines >> 7 + player & 1}
 
-    def add_counts(self, button: int, edges: int, settle_us: int, gap_us: int) -> None:
-        """What one line did since the last answer."""
-        before = self.counts.get(button, (0, 0, 0))
-        self.counts[button] = (before[0] + edges, max(before[1], settle_us), max(before[2], gap_us))
-
 
 def is_from_box(event: Message, facts: BoxFacts) -> bool:
     """Whether the event is this box's and of its present start, as far as it says so."""
@@ -348,7 +343,9 @@ class BoxTalk:
                 self.facts.tested = (int(sentence.fields[1]), int(sentence.fields[2]))
                 self.facts.cause = int(sentence.fields[3]) if sentence.protocol > 1 else None
             case "BXCNT":
-                self.facts.add_counts(*map(int, sentence.fields[1:]))
+                button, edges, settle_us, gap_us = map(int, sentence.fields[1:])
+                before = self.facts.counts.get(button, (0, 0, 0))
+                self.facts.counts[button] = (before[0] + edges, max(before[1], settle_us), max(before[2], gap_us))
             case "BXERR":
                 self.counters.refused += 1
         return []

@@ -73,7 +73,9 @@ def match_listing(journal: Journal) -> list[str]:
     lines = []
     for match_id in journal.matches():
         if is_game(entries := journal.entries(match_id)):
-            lines.append(game_line(entries))
+            match = games.fold(e.event for e in entries)
+            mark = "  SIMULATED" if match.simulated else ""
+            lines.append(f"{match.match_id}  {match.state.phase:<10}  {', '.join(match.state.players)}{mark}")
             continue
         if entries[0].event.kind != "match_created":  # a tournament: `referee tournament` tells of it
             continue
@@ -208,13 +210,6 @@ GAME_BEGUN = "game_begun"
 def is_game(entries: Sequence[Entry]) -> bool:
     """Whether these are the entries of a tower game."""
     return entries[0].event.kind == GAME_BEGUN
-
-
-def game_line(entries: Sequence[Entry]) -> str:
-    """One line for a listing."""
-    match = games.fold(e.event for e in entries)
-    mark = "  SIMULATED" if match.simulated else ""
-    return f"{match.match_id}  {match.state.phase:<10}  {', '.join(match.state.players)}{mark}"
 
 
 def export_game(form: str, entries: Sequence[Entry], said: Said, line: Line) -> str:

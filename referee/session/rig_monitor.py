@@ -64,7 +64,11 @@ class RigMonitor:
         view = view_of(image)
         if not self._measure and sum(m < 8 for m in view) == 8:
             self._measure = view
-        said = compare_views(self._measure, view, image.shape[1]) | overexposed(view)
+        said, shared = overexposed(view), sorted(self._measure.keys() & view.keys())
+        if len(shared) > 1:
+            shifts = {m: float(np.linalg.norm(view[m][0] - self._measure[m][0])) for m in shared}
+            change = {m: view[m][1] / np.maximum(self._measure[m][1], LEAST_LIGHT) for m in shared}
+            said |= _moved(shifts, MOVED_SHARE * image.shape[1]) | _relit(change)
         for code in self.CODES:
             self._in_a_row[code] = self._in_a_row[code] + 1 if said.get(code) else 0
         return {code: said.get(code) if self._in_a_row[code] >= AGREEING_LOOKS else None for code in self.CODES}
@@ -77,16 +81,6 @@ def overexposed(view: View) -> dict[str, str]:
     if not zones:
         return {}
     return {"overexposed": sentence("overexposed_mats", zones=zones)}
-
-
-def compare_views(before: View, now: View, width_px: int) -> dict[str, str]:
-    """What has changed between two views of pictures that wide: alarm code -> text."""
-    shared = sorted(before.keys() & now.keys())
-    if len(shared) < 2:
-        return {}
-    shifts = {m: float(np.linalg.norm(now[m][0] - before[m][0])) for m in shared}
-    change = {m: now[m][1] / np.maximum(before[m][1], LEAST_LIGHT) for m in shared}
-    return _moved(shifts, MOVED_SHARE * width_px) | _relit(change)
 
 
 def _relit(change: Mapping[int, np.ndarray]) -> dict[str, str]:

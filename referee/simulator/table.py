@@ -158,7 +158,10 @@ class TableSim:
         depth = np.full(SHADOW_CELLS, -1e6, np.float32)
         if parts:
             corners = np.concatenate([mesh.corners for mesh, *_ in parts])
-            cast = self._cast(corners)
+            # Where the lamp throws each corner on the table, in cells, and its height: (n, 3, 3) float32.
+            ground = corners[..., :2] - corners[..., 2:] * (self.light.towards[:2] / self.light.towards[2])
+            cells = (ground - SHADOW_ORIGIN) / CELL_MM
+            cast = np.concatenate([cells, corners[..., 2:]], -1).astype(np.float32)
             triangles.light_depth(cast, depth)
             self._shadow(picture, depth, parts)
         if world.card is not None:
@@ -210,12 +213,6 @@ class TableSim:
             (rod(fist, cuff, 20, 26, 20), skin),
             (rod(cuff, shoulder, 34, 48, 20), linear_light(np.array(self.sleeves[n]))),
         ]
-
-    def _cast(self, corners: np.ndarray) -> np.ndarray:
-        """Where the lamp throws each corner on the table, in cells, and its height: (n, 3, 3) float32."""
-        ground = corners[..., :2] - corners[..., 2:] * (self.light.towards[:2] / self.light.towards[2])
-        cells = (ground - SHADOW_ORIGIN) / CELL_MM
-        return np.concatenate([cells, corners[..., 2:]], -1).astype(np.float32)
 
     def _shadow(self, picture: np.ndarray, depth: np.ndarray, parts: Sequence) -> None:
         shade = cv2.GaussianBlur((depth > 0).astype(np.uint8) * 255, (0, 0), 2.2)

@@ -24,7 +24,7 @@ from referee.tournament.state import MOST_ENTRANTS, SHARED, Fixture, Tournament
 class StandingsRow:
     """One line of the table. ``place`` 1 is the best; who has left has None. Match points, card points and duels are
     those of all games; ``cards_per_duel`` and ``share_won``, of its duels, are the group's; ``reached``: how far in
-    the knock-out."""
+    the knock-out: 0 not in it, then one for each of its rounds, one more for who won the final."""
 
     player: int
     name: str
@@ -62,13 +62,6 @@ def buchholz(state: Tournament, made: Mapping[int, int]) -> dict[int, int]:
             if game.played:
                 total[p] += sum(worth[q] for q in game.players if q != p)
     return total
-
-
-def knockout_reach(state: Tournament, player: int) -> int:
-    """How far in the knock-out: 0 not in it, then one for each of its rounds, one more for who won the final."""
-    games = [g for g in state.games if g.stage == "knockout" and player in g.players]
-    won = bool(games) and bool(state.finished_at) and all(knockout_winner(g) == player for g in games)
-    return len(games) + won
 
 
 def knockout_winner(game: Fixture) -> int | None:
@@ -121,6 +114,8 @@ def _row(state: Tournament, n: int, made: int, opponents: int) -> StandingsRow:
     """The line of an entrant, without a place."""
     over = [(game, row) for game in state.games if game.result and (row := game.result.row(n))]
     rows, group = [row for _, row in over], next((row for game, row in over if game.stage == "group"), None)
+    knockout = [g for g in state.games if g.stage == "knockout" and n in g.players]
+    won = bool(knockout) and bool(state.finished_at) and all(knockout_winner(g) == n for g in knockout)
     return StandingsRow(
         player=n,
         name=state.entrants[n].name,
@@ -135,5 +130,5 @@ def _row(state: Tournament, n: int, made: int, opponents: int) -> StandingsRow:
         group_place=group.place if group else None,
         cards_per_duel=group.points / group.played if group and group.played else 0.0,
         share_won=group.won / group.played if group and group.played else 0.0,
-        reached=knockout_reach(state, n),
+        reached=len(knockout) + won,
     )

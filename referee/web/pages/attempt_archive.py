@@ -67,14 +67,6 @@ class AttemptRow:
     running: bool = False
 
 
-def row_of(path: bytes, entry: AttemptSummary, wanted: ArchiveFilter) -> AttemptRow:
-    """What the grid shows of an attempt."""
-    running = entry.cut_short == UNFINISHED and entry.recorded_s >= wanted.began_s
-    cut = None if running else entry.cut_said or entry.cut_short
-    ruled = bool(entry.match) and entry.match == wanted.match and entry.duel in wanted.ruled
-    return AttemptRow(address_of(path), entry, entry.overruled or ruled, cut, running)
-
-
 def match_words(match: RecordedMatch, language: str) -> str:
     """A match by who played in it and when its first duel was recorded: what people know it by."""
     return " · ".join(filter(None, (", ".join(match.players), moment(language, match.at))))
@@ -137,7 +129,12 @@ class Archive:
         """What the attempt's folder says now; None where it has gone this instant."""
         with suppress(OSError):
             entry = read_summary(self.index.folder(path))
-            return row_of(path, entry, wanted) if entry else None
+            if entry is None:
+                return None
+            running = entry.cut_short == UNFINISHED and entry.recorded_s >= wanted.began_s
+            cut = None if running else entry.cut_said or entry.cut_short
+            ruled = bool(entry.match) and entry.match == wanted.match and entry.duel in wanted.ruled
+            return AttemptRow(address_of(path), entry, entry.overruled or ruled, cut, running)
         return None
 
     def get(self, address: str) -> bytes | None:

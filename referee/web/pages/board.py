@@ -7,7 +7,7 @@ import flask
 
 from cards.scene import bounds
 from referee.match.piles import pile_for, values_of
-from referee.match.state import MatchState, public_match
+from referee.match.state import public_match
 from referee.session.session import Session
 from referee.web import board_views, views
 from referee.web.board_views import Say
@@ -27,11 +27,12 @@ def _values(session: Session, t: Say) -> dict[str, Any]:
     match = public_match(snapshot["match"])
     decision = views.decision(match["duel"])
     face = session.deck.by_id.get(match["card_id"] or "")  # none while it is hidden
+    values = values_of(session.state.mode, pile_for(session.state))
     return {
         "announcement": board_views.announcement(match, decision, t),
         "round_scores": board_views.round_scores(match),
         "up_next": board_views.up_next(match),
-        "worth": _known_value(session.state),
+        "worth": values[0] if len(values) == 1 else None,  # experts' piles are of one value each: everybody knows
         "moments": board_views.moments(match),
         "pace": board_views.pace(match),
         "closest": board_views.closest_stop(match),
@@ -53,12 +54,6 @@ def _values(session: Session, t: Say) -> dict[str, Any]:
         "frozen": session.picture("stop") is not None,
         "replay": replay.address(session, match["duel"]),
     }
-
-
-def _known_value(state: MatchState) -> int | None:
-    """What the card that nobody sees yet is worth, where everybody knows: experts' piles are of one value each."""
-    values = values_of(state.mode, pile_for(state))
-    return values[0] if len(values) == 1 else None
 
 
 def faces(session: Session, snapshot: Mapping[str, Any], match: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -142,15 +142,6 @@ def with_card(deck: Deck | None, name: str, card: LayoutCard) -> Deck:
     return replace(deck, name=name, cards=(*deck.cards, card))
 
 
-def refuse_other_place(deck: Deck | None, name: str, card: LayoutCard) -> None:
-    """BadCard when a layout must not be kept there: a deck of the program's own, or another kind's id."""
-    if name in builtin_deck_names():
-        raise BadCard(sentence("shipped_deck", name=name))
-    old = deck.by_id.get(card.id) if deck else None
-    if old is not None and old.kind != card.kind:
-        raise BadCard(sentence("no_layout", card=card.id, deck=name))
-
-
 def refuse_unfair(deck: Deck, pieces: PieceSet) -> None:
     """BadCard with the first fault that ``referee cards check`` would report; the program's own cards are proved."""
     for card in deck.cards:
@@ -244,8 +235,12 @@ def _saving(pages: flask.Blueprint, session: Session, shelf: Shelf) -> None:
         if found.faults:
             raise BadCard(sentence("not_saved", rest=list(found.faults)))
         deck = shelf.deck(name) if name in shelf.names() else None
-        refuse_other_place(deck, name, card)
-        if deck and card.id in deck.by_id and asked.get("replace") is not True:
+        if name in builtin_deck_names():
+            raise BadCard(sentence("shipped_deck", name=name))
+        old = deck.by_id.get(card.id) if deck else None
+        if old is not None and old.kind != card.kind:
+            raise BadCard(sentence("no_layout", card=card.id, deck=name))
+        if old is not None and asked.get("replace") is not True:
             return flask.jsonify(error=fault_text(sentence("card_exists", card=card.id, deck=name)), replaces=True), 409
         shelf.keep(deck := with_card(deck, name, card))
         return flask.jsonify(deck=name, cards=[c.id for c in deck.cards])
