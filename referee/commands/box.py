@@ -2,7 +2,7 @@
 
 import sys
 import time
-from contextlib import suppress
+from contextlib import closing, suppress
 
 import click
 
@@ -49,11 +49,8 @@ def check(
 
     Exit status: 0 every button was pressed, 1 some were not, 2 no box was found.
     """
-    serial_box = SerialBox(port, SystemClock(), box_id)
-    try:
+    with closing(SerialBox(port, SystemClock(), box_id)) as serial_box:
         missing = _check(serial_box, rename, listen, buttons, seconds)
-    finally:
-        serial_box.close()
     if missing:
         click.echo(f"not pressed: {', '.join(f'button {b}' for b in sorted(missing))}")
         sys.exit(1)

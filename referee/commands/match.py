@@ -1,5 +1,6 @@
 """``referee schedule``, ``export``, ``journal`` and ``backup``: matches on paper and in files."""
 
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 
@@ -76,14 +77,11 @@ def export(match_id: str | None, form: str, journal: str, out: Path | None) -> N
 
     Of what is not over only what its board shows is written.
     """
-    store = open_journal(journal)
-    try:
+    with closing(open_journal(journal)) as store:
         if match_id is None:
             click.echo("\n".join(exports.match_listing(store)))
             return
         entries = store.entries(match_id)
-    finally:
-        store.close()
     if not entries:
         raise BadArgument(f"{journal}: no match {match_id!r}")
     if is_game(entries):
@@ -110,16 +108,13 @@ def journal() -> None:
 @JOURNAL
 def verify(journal: str) -> None:
     """Check every event against the chain, and every shuffle against the seed; name the first that is wrong."""
-    store = open_journal(journal)
-    try:
+    with closing(open_journal(journal)) as store:
         for match_id, count in check_journal(store).items():
             try:
                 seed = ", shuffled by the seed that was promised" if check_seed(store.events(match_id)) else ""
             except JournalDamaged as error:
                 raise JournalDamaged(f"{journal}: match {match_id}: {error}") from None
             click.echo(f"{match_id}: {count} events, sound{seed}, last hash {store.head(match_id)[1][:16]}")
-    finally:
-        store.close()
 
 
 @journal.command("salvage")

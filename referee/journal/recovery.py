@@ -128,8 +128,7 @@ def _write(found: list[Entry], files: Files, target: str | Path, fault: str, con
     begun = [row.decode(errors="replace") for row in _still_read(files, "SELECT match_id FROM matches ORDER BY number")]
     kept, beyond = longest_chains(found)
     recorded = {m: max([len(c), *(entry.seq for entry in beyond[m])]) for m, c in kept.items()}
-    journal = Journal(target)
-    try:
+    with closing(Journal(target)) as journal:
         for match_id in sorted(kept, key=lambda m: (begun.index(m) if m in begun else len(begun), m)):
             events = [entry.event for entry in kept[match_id]]
             said = OLD_ID.fullmatch(match_id)
@@ -144,8 +143,6 @@ def _write(found: list[Entry], files: Files, target: str | Path, fault: str, con
                 journal.append(match_id, confirmed, after=len(events))
                 beyond[match_id] = [] if who else beyond[match_id]
         counts = {match_id: journal.head(match_id)[0] for match_id in kept}
-    finally:
-        journal.close()
     return Salvage(counts, recorded, {m: rest for m, rest in beyond.items() if rest}, fault)
 
 

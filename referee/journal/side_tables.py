@@ -7,7 +7,7 @@ that what is deleted is gone from the disk and no heartbeat waits for the record
 import json
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -175,9 +175,6 @@ class PeopleStore(_Aside):
                 row = {"number": last + 1, "person": persons[0], "line": canonical(event.to_json())}
                 connection.execute(sa.insert(PEOPLE).values(**row))
             if self.url.drivername == "sqlite":  # a server vacuums by itself
-                raw = self._engine.raw_connection()
-                try:
+                with closing(self._engine.raw_connection()) as raw:
                     for statement in ("VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"):
                         raw.cursor().execute(statement).fetchall()
-                finally:
-                    raw.close()

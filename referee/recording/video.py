@@ -108,12 +108,10 @@ class VideoWriter:
 
     def close(self) -> None:
         """Write what is left; the file is whole afterwards."""
-        try:
+        with self._file:
             self._container.mux(self._stream.encode(None))
             self._container.close()
             os.fsync(self._file.fileno())
-        finally:
-            self._file.close()
 
     def abandon(self) -> None:
         """Let go of the file without writing any more to it, keeping the fragments that are whole."""

@@ -22,6 +22,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -245,7 +246,7 @@ class Bridge:
         if isinstance(view.chunks, Guess):
             right = await asyncio.get_running_loop().run_in_executor(self._hashing, view.chunks.look)
             view = await self._called(address, environ(scope, body) | {PIN_RIGHT: right})
-        try:
+        with closing(view):
             status, headers = view.head
             # more before the last request was answered: no browser does that
             if self._guard.crowded(address) or scope["state"][LINE].conn.trailing_data[0]:
@@ -255,8 +256,6 @@ class Bridge:
                 await self._go_on(view.chunks, scope, receive, send)
             else:
                 await self._write(view, send)
-        finally:
-            view.close()
 
     async def _called(self, address: str, environ: dict[str, Any]) -> _View:
         """The view that the app has for that address, called on a thread."""
