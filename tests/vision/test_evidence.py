@@ -13,6 +13,7 @@ from cards.pieces import Pose, builtin_piece_set
 from referee.benchmark.effects import light
 from referee.vision.image.background import log_empty, log_paper, paper_light, room_tint
 from referee.vision.image.evidence import (
+    CLIP,
     gather_evidence,
     paper_white,
     reflecting,
@@ -107,10 +108,12 @@ def test_paper_in_a_shadow_may_have_the_light_that_a_piece_reflects(rig):
     for rest, reflected in ((0.15, 0.35), (0.9, 0.0), (0.0, 1.0)):  # under an arch, lit paper, the piece's side
         shown = np.searchsorted(LINEAR, (rest + reflected * orange)[::-1]).astype(np.uint8)
         f = np.broadcast_to(color_features(shown, np.ones(3)), (*plain.shape, 3)).astype(np.float32)
-        more.append(np.median((reflecting(view, f, palette, plain) - plain)[view.regions[0]]))
-    assert more[0] > 6.0
-    assert more[1] == 0.0
-    assert more[2] < 1.0
+        anywhere, openings = reflecting(view, f, palette, plain)
+        of_orange = openings[list(pieces.colors).index("orange")]
+        more.append([np.median(nats[view.regions[2]]) for nats in (anywhere - plain, of_orange)])
+    assert more[0][0] > 6.0 and 1.0 < more[0][1] <= CLIP, "within an arch it is likelier than anywhere"
+    assert more[1] == [0.0, 0.0]
+    assert max(more[2]) < 1.0
 
 
 @pytest.mark.parametrize(

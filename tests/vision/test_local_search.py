@@ -12,7 +12,15 @@ from referee.kernels.candidates import successors
 from referee.kernels.scans import scan_table
 from referee.vision.search import readings
 from referee.vision.search.beam_search import WIDE, WIDEST, BeamSearch
-from referee.vision.search.canvas import Canvas, Reading, coarse_canvas, fit_readings, squared, to_build
+from referee.vision.search.canvas import (
+    Canvas,
+    Reading,
+    coarse_canvas,
+    fit_readings,
+    in_openings,
+    squared,
+    to_build,
+)
 from referee.vision.search.stances import catalogue
 
 
@@ -149,3 +157,18 @@ def test_pieces_on_the_table_that_carry_nothing_stand_alone(seen):
     beside = rows[0] + (0.0, 70.0, 0.0, 0.0, 0.0)
     assert beam.standing_alone(Reading(0.0, np.vstack([rows, beside]), 0.0)).tolist() == [3]
     assert not beam.standing_alone(Reading(0.0, rows[:1], 0.0)).any(), "what is alone is the build"
+
+
+def test_light_under_an_arch_counts_where_no_piece_is_seen(seen):
+    canvas, _ = seen
+    cat, (h, w) = canvas.cat, canvas.gains.shape[1:]
+    canvas = Canvas(cat, canvas.camera, canvas.matrix, canvas.gains, openings=np.ones((len(canvas.gains), h, w)))
+    bridge = cat.index["bridge", "orange", Pose(0, "front")]
+    arch = np.array([(bridge, 0.0, 0.0, cat.size[bridge, 2] / 2, 0.0)])
+    pixels = in_openings(canvas, Reading(0.0, arch, 0.0))
+    assert 50 < pixels < 0.3 * (canvas.maps.near > 0).sum()
+    behind = arch + (0.0, 0.0, -30.0, 0.0, 0.0)
+    behind[0, 0] = cat.index["rectangle", "green", Pose(0, "front")]
+    assert in_openings(canvas, Reading(0.0, np.vstack([arch, behind]), 0.0)) < pixels, "what shows a piece is told"
+    cube = np.array([(cat.index["cube", "blue", Pose()], 0.0, 0.0, 15.0, 0.0)])
+    assert in_openings(canvas, Reading(0.0, cube, 0.0)) == 0.0

@@ -119,9 +119,9 @@ def room_tint(view: ZoneView, d: np.ndarray, painted: np.ndarray) -> np.ndarray:
     on a sign, too little shadow is seen, or what looks like one is yellower than the light and as red: so is a hand.
 
     ``d`` (h, w, 3) are features relative to the bare table, ``painted`` (h, w) the greatest density under a piece's
-    colour that is pale itself. What lights a lamp's shadows is the room's second light, that of its walls and of the
-    players' clothes, or of another lamp: in them paper has been seen turn as blue as a pale piece, and as yellow as
-    a second, warmer lamp.
+    colour that is pale itself. What lights a lamp's shadows is the room's second light, that of its walls and
+    of the players' clothes, or of another lamp: in them paper has been seen turn as blue as a pale piece, and as
+    yellow as a second, warmer lamp.
     """
     paper, marker, _ = view.regions
     light = d[..., 0]

@@ -70,7 +70,9 @@ class Evidence:
     as ``calibration.palette`` makes them; ``bare`` (h, w) nats, at most 0: how far a pixel is from what the bare table
     would show there, 0 where that is not known. ``unknown`` (h, w) bool: what in the field is neither table nor
     piece; ``known`` (h, w) bool: pixels that fit a piece's colour or what is behind, away from glare; ``coloured``: the
-    spread of red against green over the view, about 0 in a gray picture; ``untold``: colours that look like lit paper.
+    spread of red against green over the view, about 0 in a gray picture; ``untold``: colours that look like lit paper;
+    ``openings`` (k, h, w) nats by which the light that each colour reflects explains the paper better than ``gains``
+    take it to be.
     """
 
     names: tuple[str, ...]
@@ -83,10 +85,11 @@ class Evidence:
     coloured: float = 1.0
     known: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), bool))
     untold: tuple[int, ...] = ()
+    openings: np.ndarray | None = None
 
     def lean(self) -> Evidence:
         """The same without gains and features, which take six sevenths of its memory."""
-        return replace(self, gains=self.gains[:, :0].copy(), features=self.features[:0].copy())
+        return replace(self, gains=self.gains[:, :0].copy(), features=self.features[:0].copy(), openings=None)
 
 
 PAPER_SAMPLE = measured(15000, "px", "so many of the paper's pixels tell its white as well as all of them")
@@ -215,7 +218,7 @@ def gather_evidence(
     pale = np.abs(palette.means[:, 1:]).max(1) < PALE
     bare = log_empty(f, table, relit, room_tint(view, f - table, painted[pale].max(0, initial=0.0)))
     plain, shared = background(view, f, palette, bare, known)
-    plain = reflecting(view, f, palette, plain)
+    plain, openings = reflecting(view, f, palette, plain)
     of_piece = worn(painted, f, palette.wear, plain)
     most = of_piece.max(0)
     things = np.zeros(most.shape, bool) if things is None else things
@@ -245,21 +248,26 @@ def gather_evidence(
         float(np.std(f[::4, ::4, 1])),
         (np.maximum(np.log(most + 1e-12), plain) > UNKNOWN_DENSITY) & ~foot,
         tuple(np.flatnonzero(like_paper(palette, PAPER_SHADED.mean[0] - PAPER_SHADED.sd[0])).tolist()),
+        openings,
     )
 
 
-def reflecting(view: ZoneView, f: np.ndarray, palette: Palette, plain: np.ndarray) -> np.ndarray:
+def reflecting(view: ZoneView, f: np.ndarray, palette: Palette, plain: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The background's log density (h, w) of features (h, w, 3), where ``plain`` (h, w) is that without the light that
-    pieces reflect on the paper in their shadows: under an arch it has the paint's tint, paler."""
+    pieces reflect on the paper in their shadows: under an arch it has the paint's tint, paler. And nats (k, h, w) by
+    which the light of each colour explains paper better than that, where it is as likely as none."""
     paper, marker, _ = view.regions
     tinted = np.square(f[..., 1]) + np.square(f[..., 2]) > REFLECTED_TINT**2
     at = np.flatnonzero(paper & ~marker & view.valid & tinted & (plain < LOG_ANYTHING))
-    told = reflected(palette, REFLECTED, REFLECTED_SD).log_density(f.reshape(-1, 3)[at]).max(0)
-    out = plain.copy()
-    out.flat[at] = log_sum(out.flat[at], told + math.log(REFLECTED_OFTEN / len(palette.names) / len(REFLECTED)))
-    return out
+    told = reflected(palette, REFLECTED, REFLECTED_SD).log_density(f.reshape(-1, 3)[at])
+    of_colour = told.reshape(len(REFLECTED), len(palette.names), -1).max(0)
+    out, openings = plain.copy(), np.zeros((len(palette.names), *plain.shape), np.float32)
+    out.flat[at] = log_sum(out.flat[at], of_colour.max(0) + math.log(REFLECTED_OFTEN / len(told)))
+    openings.reshape(len(openings), -1)[:, at] = np.clip(np.logaddexp(of_colour - out.flat[at], 0.0) - LN_2, 0.0, CLIP)
+    return out, openings
 
 
+LN_2 = math.log(2.0)
 REFLECTED = measured(
     ((0.06, 0.15), (0.06, 0.4), (0.15, 0.15), (0.15, 0.35), (0.35, 0.15), (0.35, 0.3)),
     "of the paper's light, in a shadow, and of what a piece sends",

@@ -48,8 +48,8 @@ class Canvas:
     """One resolution of one view, with scratch maps for the compiled search.
 
     ``field_mm``: half extent (x, y) of where the build may stand. ``factor``: so many pixels of the view, each way,
-    are one here. Coarse canvases draw round shapes with few facets. ``untold``: colours, by index, that look like
-    paper.
+    are one here. Coarse canvases draw round shapes with few facets. ``untold``, ``openings``: as of ``Evidence``, the
+    latter of a full-resolution canvas alone.
     """
 
     cat: Catalogue
@@ -59,6 +59,7 @@ class Canvas:
     factor: int = 1
     field_mm: tuple[float, float] = FIELD
     untold: tuple[int, ...] = ()
+    openings: np.ndarray | None = None
     maps: Maps = field(init=False)
     summed: Gains = field(init=False)
     arrays: StanceTable = field(init=False)
@@ -135,7 +136,7 @@ class Reading:
 
 def canvas_of(view: ZoneView, evidence: Evidence, cat: Catalogue, field_mm: tuple[float, float] = FIELD) -> Canvas:
     """The full-resolution canvas of a view, for a build in a field of this half extent."""
-    return Canvas(cat, view.camera, view.matrix, evidence.gains, 1, field_mm, evidence.untold)
+    return Canvas(cat, view.camera, view.matrix, evidence.gains, 1, field_mm, evidence.untold, evidence.openings)
 
 
 def coarse_canvas(canvas: Canvas, factor: int = COARSE) -> Canvas:
@@ -322,6 +323,27 @@ def fit_of(canvas: Canvas, reading: Reading) -> Fit:
     touching = _dilated(near > 0, TOUCHING_PX // 2 // canvas.factor) if reading.count else _over_field(canvas)
     beside = _beside(left, touching, canvas.factor)
     return Fit(share, _least(pieces), beside, crookedness(canvas, reading), possible)
+
+
+def in_openings(canvas: Canvas, reading: Reading) -> float:
+    """Nats by which the light that a reading's pieces reflect explains the paper under their arches: what is within a
+    piece's outline and shows nothing of any piece."""
+    cat, hollow = canvas.cat, [row for row in reading.pieces if canvas.cat.hollow[int(row[0])]]
+    if canvas.openings is None or not hollow:
+        return 0.0
+    canvas.draw(reading)
+    _draw_loose(canvas, reading)
+    free, total = canvas.maps.near == 0, 0.0
+    view = canvas.matrix @ canvas.scene(reading.turn).camera
+    for stance, *at, yaw in hollow:
+        points = cat.points_of(int(stance))
+        points = turned(np.c_[points[:, 0], points, points[:, 0]], yaw)[:, 1:4] + at
+        there = np.c_[points, np.ones(len(points))] @ view.T
+        outline = cv2.convexHull((there[:, :2] / there[:, 2:]).round().astype(np.int32))
+        within = cv2.fillConvexPoly(np.zeros(free.shape, np.uint8), outline, 1) > 0
+        total += float(canvas.openings[cat.color[int(stance)]][within & free].sum())
+        free &= ~within
+    return total
 
 
 def crookedness(canvas: Canvas, reading: Reading) -> float:

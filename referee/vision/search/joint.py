@@ -22,6 +22,7 @@ from referee.vision.search.canvas import (
     agreements,
     crookedness,
     fit_readings,
+    in_openings,
     lowest_first,
     prior_costs,
     squared,
@@ -127,7 +128,8 @@ def _in_view(one: Searched, builds: Sequence[Reading], places: Sequence[np.ndarr
         pieces, apart = whole.pieces[: build.count], whole.pieces[build.count :]
         own = replace(build, pieces=pieces)
         loose = np.vstack([turned(apart, build.turn), whole.loose])
-        found.append(replace(own, score=whole.score - _before_any_pixel(one.canvas, own), loose=loose))
+        own = replace(own, score=whole.score - _before_any_pixel(one.canvas, own), loose=loose)
+        found.append(replace(own, score=own.score + in_openings(one.canvas, own)))
     return found
 
 

@@ -91,6 +91,16 @@ class Catalogue:
         return turns
 
     @cached_property
+    def hollow(self) -> np.ndarray:
+        """(s,) which stances are of several convex parts, about an opening."""
+        return np.diff(self.solids.part_at) > 1
+
+    def points_of(self, stance: int) -> np.ndarray:
+        """(n, 3) mm: corners of all parts of a stance, about its centre."""
+        first, last = self.solids.part_at[[stance, stance + 1]]
+        return self.solids.points[self.solids.point_at[first] : self.solids.point_at[last]]
+
+    @cached_property
     def lying(self) -> np.ndarray:
         """Stances that differ by more than a turn about the vertical: a piece lies loose at any turn."""
         kept: dict[tuple, int] = {}
