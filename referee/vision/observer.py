@@ -471,7 +471,7 @@ def _cases(
     rival: Sequence[Reading | None] = fitted[id(compared.rival.reading)] if compared.rival else [None] * len(looks)
     fit = joint_fit(canvases, best)
     proof = proof_of([look.shown(rulings, a, b) for look, a, b in zip(looks, best, rival, strict=True)])
-    size_factor = looks[0].observer.size_factor
+    size_factor = float(np.mean([look.observer.size_factor for look in looks]))  # they see the same pieces
     return {
         look: Case(rulings, compared, fit, proof, look.visibility(rulings.build(reading)), size_factor, best[1:])
         for look, reading in zip(looks, best, strict=True)
