@@ -69,7 +69,7 @@ class Disk:
         """The files of the folder after a power cut now."""
         names = self._names.get(folder.stat().st_ino, {})
         if self._names_by_themselves:
-            names = {child.name: child.stat().st_ino for child in folder.iterdir()}
+            names = {entry.name: entry.inode() for entry in os.scandir(folder)}  # another thread may rename meanwhile
         return {name: self._content.get(inode, b"") for name, inode in names.items()}
 
     def cut(self) -> list[str]:
