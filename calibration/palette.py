@@ -314,28 +314,17 @@ def _moved_wood(wear: Wear, pixels: np.ndarray, own: np.ndarray) -> Wear:
     return Wear(mean, WOOD.covariance, float(own.mean()))
 
 
-def shaded(palette: Palette, light_share: float) -> Palette:
-    """The palette's colours where that ``light_share`` (0..1) is left: the noise floor fades dark ones."""
-    return _lit_as(palette, light_share, 0.0)
-
-
-def veiled(palette: Palette, veil: float) -> Palette:
-    """The palette's colours under a sheen: a share ``veil`` of the paper's light is added, as varnish and worn paint
-    mirror it."""
-    return _lit_as(palette, 1.0, veil)
-
-
 def reflected(palette: Palette, mixtures: Sequence[tuple[float, float]], sd: tuple[float, float, float]) -> Palette:
     """What paper shows beside each of the colours, without names: of its own light a share is left, and a share of the
     colour's is added, by ``mixtures`` of both (0..1); with spread ``sd`` in (l, a, b)."""
-    means = np.concatenate([_lit_as(palette, share, rest).means for rest, share in mixtures])
+    means = np.concatenate([lit_as(palette, share, rest).means for rest, share in mixtures])
     covariances = np.tile(np.diag(np.square(sd)), (len(means), 1, 1))
     return Palette((), means, covariances, np.zeros(len(means)))
 
 
-def _lit_as(palette: Palette, share: float, more: float) -> Palette:
-    """The palette where of what its colours send that ``share`` is left, and so much ``more`` of the paper's light
-    added."""
+def lit_as(palette: Palette, share: float, more: float = 0.0) -> Palette:
+    """The palette where a ``share`` (0..1) of what its colours send is left, as in a shadow (the noise floor fades dark
+    ones), and so much ``more`` of the paper's light is added, as by a sheen: varnish and worn paint mirror it."""
     light, a, b = palette.means.T
     log = np.stack([light + a / 2 - b / 3, light - a / 2 - b / 3, light + b * 2 / 3], 1)
     log = np.log(np.maximum(np.exp(log) - FLOOR, 0.0) * share + more + FLOOR)

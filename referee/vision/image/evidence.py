@@ -17,7 +17,7 @@ import numpy as np
 from skimage.measure import label, regionprops
 from skimage.morphology import remove_small_objects
 
-from calibration.palette import LINEAR, Palette, Wear, like_paper, reflected, veiled
+from calibration.palette import LINEAR, Palette, Wear, like_paper, lit_as, reflected
 from calibration.quality import clipped_pixels
 from referee.vision.image.background import (
     FEW_PX,
@@ -290,7 +290,7 @@ def sheened(painted: np.ndarray, f: np.ndarray, palette: Palette, plain: np.ndar
     tinted, seen = tinted[bright], seen[bright]
     if not len(tinted):
         return painted
-    mirroring = 0.5 * np.exp(veiled(palette, SHEEN).log_density(seen))
+    mirroring = 0.5 * np.exp(lit_as(palette, 1.0, SHEEN).log_density(seen))
     out = painted.copy()
     for one, more in zip(out.reshape(len(out), -1), mirroring, strict=True):
         one[tinted] = np.maximum(one[tinted], more)

@@ -17,7 +17,7 @@ import numpy as np
 from skimage.measure import label, regionprops
 from skimage.morphology import remove_small_objects
 
-from calibration.palette import Palette, shaded
+from calibration.palette import Palette, lit_as
 from cards.pieces import PieceSet
 from referee.vision.image.background import DEEPEST, FEW_PX, SHADED, TINT_LIGHT, TINT_MOST, UNKNOWN_DENSITY
 from referee.vision.image.parts import around
@@ -88,7 +88,7 @@ def log_shaded(f: np.ndarray, palette: Palette, tint: np.ndarray) -> np.ndarray:
     most = np.full(len(f), -np.inf, np.float32)
     for left in SHADES:
         tinted = f - np.array([0.0, *(tint * math.log(left))], np.float32)
-        most = np.maximum(most, shaded(palette, left).log_density(tinted).max(0))
+        most = np.maximum(most, lit_as(palette, left).log_density(tinted).max(0))
     return most
 
 
