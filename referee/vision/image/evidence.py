@@ -218,7 +218,6 @@ def gather_evidence(
     pale = np.abs(palette.means[:, 1:]).max(1) < PALE
     bare = log_empty(f, table, relit, room_tint(view, f - table, painted[pale].max(0, initial=0.0)))
     plain, shared = background(view, f, palette, bare, known)
-    plain, openings = reflecting(view, f, palette, plain)
     of_piece = worn(painted, f, palette.wear, plain)
     most = of_piece.max(0)
     things = np.zeros(most.shape, bool) if things is None else things
@@ -248,23 +247,22 @@ def gather_evidence(
         float(np.std(f[::4, ::4, 1])),
         (np.maximum(np.log(most + 1e-12), plain) > UNKNOWN_DENSITY) & ~foot,
         tuple(np.flatnonzero(like_paper(palette, PAPER_SHADED.mean[0] - PAPER_SHADED.sd[0])).tolist()),
-        openings,
+        under_arches(view, f, palette, plain),
     )
 
 
-def reflecting(view: ZoneView, f: np.ndarray, palette: Palette, plain: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The background's log density (h, w) of features (h, w, 3), where ``plain`` (h, w) is that without the light that
-    pieces reflect on the paper in their shadows: under an arch it has the paint's tint, paler. And nats (k, h, w) by
-    which the light of each colour explains paper better than that, where it is as likely as none."""
+def under_arches(view: ZoneView, f: np.ndarray, palette: Palette, plain: np.ndarray) -> np.ndarray:
+    """Nats (k, h, w) by which paper that the light of a colour's arch falls on explains features (h, w, 3) better than
+    the background does, whose log density is ``plain`` (h, w): it has the paint's tint, paler. Only there may it be
+    asked: skin looks like it."""
     paper, marker, _ = view.regions
     tinted = np.square(f[..., 1]) + np.square(f[..., 2]) > REFLECTED_TINT**2
     at = np.flatnonzero(paper & ~marker & view.valid & tinted & (plain < LOG_ANYTHING))
     told = reflected(palette, REFLECTED, REFLECTED_SD).log_density(f.reshape(-1, 3)[at])
     of_colour = told.reshape(len(REFLECTED), len(palette.names), -1).max(0)
-    out, openings = plain.copy(), np.zeros((len(palette.names), *plain.shape), np.float32)
-    out.flat[at] = log_sum(out.flat[at], of_colour.max(0) + math.log(REFLECTED_OFTEN / len(told)))
-    openings.reshape(len(openings), -1)[:, at] = np.clip(np.logaddexp(of_colour - out.flat[at], 0.0) - LN_2, 0.0, CLIP)
-    return out, openings
+    out = np.zeros((len(palette.names), *plain.shape), np.float32)
+    out.reshape(len(out), -1)[:, at] = np.clip(np.logaddexp(of_colour - plain.flat[at], 0.0) - LN_2, 0.0, CLIP)
+    return out
 
 
 LN_2 = math.log(2.0)
@@ -274,7 +272,6 @@ REFLECTED = measured(
     "by hand, as under arches of rendered tables: 0.06 and 0.4 at the darkest, 0.2 and 0.25 further out",
 )
 REFLECTED_SD = measured((0.25, 0.12, 0.12), "spread of a feature", "by hand: half the way from one of them to the next")
-REFLECTED_OFTEN = measured(0.1, "of the paper's tinted pixels", "chosen among 0.1, 0.3 and 1 on 66 sessions")
 REFLECTED_TINT = measured(0.15, "log light of one channel against others", "by hand, for time: paler is paper")
 
 
