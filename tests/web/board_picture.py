@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 sys.path.append(str(Path(__file__).parents[1] / "session"))
 
 from browser import PHONE, PROJECTOR, chromium
-from fake_session import FakeClock, FakeSession
+from fake_session import FakeSession, StillClock
 from playwright.sync_api import Browser
 from scenes import building
 from staged import DECK, Rig, Stage, rig
@@ -64,13 +64,6 @@ BOXES = """(grid) => {
     row(shape.tagName, shape.getBoundingClientRect());
   return rows;
 }"""
-
-
-class StillClock(FakeClock):
-    """Stands still but for ``sleep``."""
-
-    def now_s(self) -> float:
-        return 100.0 + self.ahead_s
 
 
 class JudgedSession(FakeSession):

@@ -42,7 +42,7 @@ from referee.session.second_view import CameraView
 
 
 class FakeClock:
-    """The host's monotonic clock, set ahead by ``skip``."""
+    """The host's monotonic clock, set ahead by ``sleep``."""
 
     def __init__(self) -> None:
         self.ahead_s = 0.0
@@ -58,6 +58,13 @@ class FakeClock:
 
     def sleep(self, seconds: float) -> None:
         self.ahead_s += seconds
+
+
+class StillClock(FakeClock):
+    """Stands still but for ``sleep``."""
+
+    def now_s(self) -> float:
+        return 100.0 + self.ahead_s
 
 
 @lru_cache
