@@ -34,8 +34,8 @@ from referee.errors import DeviceLost
 from referee.web.certificate import own_certificate
 from referee.web.phone import COOKIE, phone_app
 
-PAGE_BEHIND_S = 1000.0
-"""The page's clock began so long after the host's."""
+PAGE_AHEAD_S = 1000.0
+"""The page's clock began so long before the host's."""
 
 
 def record(seq: int, payload: bytes = b"x", **other: float) -> bytes:
@@ -93,7 +93,7 @@ class Phone:
         return self.camera.page_clock.trip(TRIP.pack(self.now_ms(), host_s))
 
     def now_ms(self) -> float:
-        return 1000 * (self.camera.clock.now_s() - PAGE_BEHIND_S)
+        return 1000 * (self.camera.clock.now_s() + PAGE_AHEAD_S)
 
     def send(self, seq: int, grey: int = 90, ago_s: float = 0.0, payload: bytes | None = None) -> None:
         picture = cv2.imencode(".jpg", np.full((40, 60, 3), grey, np.uint8))[1].tobytes()
