@@ -36,11 +36,21 @@ from referee.vision.image.aids import (
     shown_apart,
     things_on_sheet,
 )
-from referee.vision.image.background import UNKNOWN_DENSITY, log_empty
-from referee.vision.image.evidence import Evidence, foreground, gather_evidence, paper_white
+from referee.vision.image.background import UNKNOWN_DENSITY, log_empty, shadow_tints
+from referee.vision.image.evidence import Empty, Evidence, foreground, gather_evidence, paper_white
 from referee.vision.image.view import ZoneView, zone_view
 from referee.vision.measured import measured
-from referee.vision.search.canvas import Canvas, Reading, canvas_of, joint_fit
+from referee.vision.render.solids import piece_tags
+from referee.vision.search.canvas import (
+    FEW_PX,
+    Canvas,
+    Reading,
+    canvas_of,
+    field_outline,
+    joint_fit,
+    over_field,
+    to_build,
+)
 from referee.vision.search.joint import Hypothesis, joint_readings
 from referee.vision.search.readings import Searched, search
 from referee.vision.search.sizes import size_factor
@@ -69,23 +79,13 @@ MapFunction = Callable
 
 
 @dataclass(frozen=True, eq=False)
-class Empty:
-    """The empty frame in one zone's view: ``features`` (h, w, 3), the paper's white (3,) there, where (h, w) it is
-    ``clipped`` in every channel, and where (h, w) ``things`` stand on the sheet that stand there yet."""
-
-    features: np.ndarray
-    white: np.ndarray
-    clipped: np.ndarray
-    things: np.ndarray
-
-
-@dataclass(frozen=True, eq=False)
 class ZonePixels:
     """One zone of a frame: its view, the paper's ``white`` (3,) there, and the empty frame in the same view, where the
     mat lies as it lay and is bare in it."""
 
     view: ZoneView
     white: np.ndarray
+    paints: np.ndarray
     empty: Empty | None = None
 
     @property
@@ -93,15 +93,15 @@ class ZonePixels:
         """The features (h, w, 3) of the bare table, where they are known."""
         return self.empty.features if self.empty else None
 
-    def evidence(self, palette: Palette) -> Evidence:
-        """What the pixels tell by the palette's colours."""
-        known = (self.empty.features, self.empty.white, self.empty.things) if self.empty else ()
-        return gather_evidence(self.view, palette, self.white, *known)
+    def evidence(self, palette: Palette, hidden: np.ndarray | None = None) -> Evidence:
+        """What the pixels tell by the palette's colours; where (h, w) they are ``hidden``, nothing."""
+        return gather_evidence(self.view, palette, self.white, self.empty, self.paints, hidden)
 
     def foreground(self, rim_px: int = 0, shadows: bool = True) -> np.ndarray:
         """Features (n, 3) of what stands on the sheet, but its rim."""
         f = self.view.features(self.white)
-        where = foreground(self.view, f, self.table, shadows).astype(np.uint8)
+        tints = shadow_tints(self.view, f - self.table, self.paints) if self.empty else ()
+        where = foreground(self.view, f, self.table, tints, shadows).astype(np.uint8)
         return f[cv2.erode(where, np.ones((2 * rim_px + 1,) * 2, np.uint8)) > 0]
 
 
@@ -171,6 +171,7 @@ class Observer:
         empty: np.ndarray | None = None,
     ) -> None:
         self.piece_set = piece_set
+        self.paints = nominal_palette(piece_set).means
         self.camera = camera
         self.palette = palette
         self.empty: np.ndarray | None = None
@@ -301,7 +302,7 @@ class Observer:
         def zone(pose: MatPose) -> ZonePixels:
             view = zone_view(frame, mats.camera, pose, field)
             white = sheet_white(view, view.image)
-            return ZonePixels(view, white, self._empty(then, mats, view, white))
+            return ZonePixels(view, white, self.paints, self._empty(then, mats, view, white))
 
         return list(each(zone, mats.poses.values()))
 
@@ -380,13 +381,22 @@ def judge_views(
         timings = {"mats": time.perf_counter() - start}
         cats = [future.result() for future in catalogued]
 
-        def judged(zone: str) -> tuple[Verdict, ZoneSight, tuple[str, ...]]:
-            shown = [k for k, one in enumerate(seen) if zone in one.zones]
-            looks = [ZoneLook(k, seen[k], zone, cats[k]) for k in shown]
-            return _judged(looks, Rulings(cats[shown[0]], card, tolerances), studied)
-
         in_view = dict.fromkeys(zone for one in seen for zone in one.zones)
         asked = [zone for zone in in_view if zones is None or zone in zones]
+        hiding = [z for z in in_view if z not in asked and any(_may_hide(one, z, asked, card) for one in seen)]
+        shown = {zone: [k for k, one in enumerate(seen) if zone in one.zones] for zone in in_view}
+        rulings = {zone: Rulings(cats[shown[zone][0]], card, tolerances) for zone in in_view}
+
+        def searched(zone: str) -> dict[ZoneLook, Searched]:
+            looks = [ZoneLook(k, seen[k], zone, cats[k]) for k in shown[zone]]
+            return {look: look.search(rulings[zone]) for look in looks}
+
+        found = dict(zip(asked + hiding, pool.map(searched, asked + hiding), strict=True))
+
+        def judged(zone: str) -> tuple[Verdict, ZoneSight, tuple[str, ...]]:
+            others = {look: one for other in found if other != zone for look, one in found[other].items()}
+            return _judged(_without_hidden(found[zone], others, rulings[zone]), rulings[zone], studied)
+
         rows = dict(zip(asked, pool.map(judged, asked), strict=True))
     notes = [*seen[0].notes, *(note for *_, told in rows.values() for note in told)]
     notes += [f"camera {k}: {note}" for k, one in enumerate(seen[1:], 2) for note in one.notes]
@@ -405,15 +415,24 @@ def judge_views(
 class ZoneLook:
     """One zone as one camera shows it, with the evidence there; ``number`` of the camera from 0."""
 
-    def __init__(self, number: int, seen: SeenFrame, zone: str, cat: Catalogue) -> None:
-        self.number, self.observer, self.cat = number, seen.observer, cat
+    def __init__(
+        self, number: int, seen: SeenFrame, zone: str, cat: Catalogue, hidden: np.ndarray | None = None
+    ) -> None:
+        self.number, self.observer, self.cat, self.seen = number, seen.observer, cat, seen
         self.pixels = seen.zones[zone]
-        self.view, self.evidence = self.pixels.view, self.pixels.evidence(seen.palette)
+        self.view, self.evidence = self.pixels.view, self.pixels.evidence(seen.palette, hidden)
 
     def search(self, rulings: Rulings) -> Searched:
         """The readings of this view alone."""
         canvas = canvas_of(self.view, self.evidence, self.cat, field_of(rulings.card))
         return search(canvas, rulings.card, rulings.is_right)
+
+    def hidden_by(self, nearer: "ZoneLook", reading: Reading) -> np.ndarray:
+        """Where (h, w) this view shows a piece of what stands on a mat nearer to the camera, by its ``reading``."""
+        pieces = to_build(nearer.cat, reading).pieces
+        there = dataclasses.replace(self.view, camera=nearer.view.camera)
+        colors = np.array([*(self.evidence.names.index(p.color) for p in pieces), len(self.evidence.names)])
+        return self.evidence.labels == colors[piece_tags(there, self.observer.piece_set, pieces)]
 
     def shown(self, rulings: Rulings, best: Reading, rival: Reading | None) -> ShownPixels:
         """How far these pixels show the ``best`` reading beside its ``rival``, as fitted here."""
@@ -426,12 +445,41 @@ class ZoneLook:
         return visibility_of(self.view, self.evidence, self.observer.piece_set, build, clipped)
 
 
+def _may_hide(seen: SeenFrame, near: str, zones: Collection[str], card: Card) -> bool:
+    """Whether what stands on the mat ``near`` may be seen before the field of one of the ``zones``."""
+    if near not in seen.zones:
+        return False
+    camera, field_mm = seen.zones[near].view.camera, field_of(card)
+    for view in (seen.zones[zone].view for zone in zones if zone in seen.zones):
+        field, before = (field_outline(of, view.matrix, field_mm) for of in (view.camera, camera))
+        if view.camera[2, 3] > camera[2, 3] and cv2.intersectConvexConvex(field, before)[0] > 0:
+            return True
+    return False
+
+
+def _without_hidden(
+    searched: Mapping[ZoneLook, Searched], others: Mapping[ZoneLook, Searched], rulings: Rulings
+) -> dict[ZoneLook, Searched]:
+    """A zone's looks and what was found in them, searched again where what stands on a nearer mat is seen before the
+    field: by other zones' looks, it hides what is behind it and tells nothing of it."""
+    found = {}
+    for look, one in searched.items():
+        depth = look.view.camera[2, 3]
+        near = [n for n in others if n.number == look.number and n.view.camera[2, 3] < depth]
+        hidden = [look.hidden_by(n, others[n].readings[0]) for n in near]
+        if hidden and (np.any(hidden, 0) & over_field(one.canvas)).sum() > FEW_PX:
+            look = ZoneLook(look.number, look.seen, look.view.zone, look.cat, np.any(hidden, 0))
+            one = look.search(rulings)
+        found[look] = one
+    return found
+
+
 def _judged(
-    looks: Sequence[ZoneLook], rulings: Rulings, studied: Callable[[ZoneStudy], None]
+    searched: Mapping[ZoneLook, Searched], rulings: Rulings, studied: Callable[[ZoneStudy], None]
 ) -> tuple[Verdict, ZoneSight, tuple[str, ...]]:
     """The verdict on a zone by all its looks, what the first of them shows, and what is to be noted."""
-    searched = {look: look.search(rulings) for look in looks}
-    counted = list(looks)
+    looks = list(searched)
+    counted = looks
     while True:
         hypotheses = joint_readings([searched[look] for look in counted], rulings.is_right)
         compared = rulings.compare([views[0] for views in hypotheses])

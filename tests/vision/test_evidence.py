@@ -11,9 +11,10 @@ from calibration.palette import LINEAR, PAINT_LIGHT, WOOD, Palette, color_featur
 from cards.build import Piece
 from cards.pieces import Pose, builtin_piece_set
 from referee.benchmark.effects import light
-from referee.vision.image.background import log_empty, log_paper, paper_light, room_tint
+from referee.vision.image.background import log_empty, log_paper, paper_light, shadow_tints
 from referee.vision.image.evidence import (
     CLIP,
+    Empty,
     gather_evidence,
     paper_white,
     sheened,
@@ -80,11 +81,12 @@ def evidence_of(rig, frame, empty=None):
     view = zone_view(frame, rig.camera, rig.poses["A"])
     paper, marker, _ = view.regions
     white = paper_white(view.image, paper & ~marker & view.valid)
-    table = None
+    known = None
     if empty is not None:
-        bare = view.crop(empty)
-        table = color_features(bare, paper_white(bare, paper & ~marker & view.valid))
-    return view, gather_evidence(view, nominal_palette(builtin_piece_set()), white, table)
+        bare, nowhere = view.crop(empty), np.zeros(paper.shape, bool)
+        lit = paper_white(bare, paper & ~marker & view.valid)
+        known = Empty(color_features(bare, lit), lit, nowhere, nowhere)
+    return view, gather_evidence(view, nominal_palette(builtin_piece_set()), white, known)
 
 
 def test_a_lamps_mirror_image_speaks_neither_for_nor_against_a_piece(rig):
@@ -136,29 +138,59 @@ def sheet_in_shadow(view, tint: tuple[float, float], spread: float = 0.0) -> np.
     rng = np.random.default_rng(4)
     d = np.zeros((*view.regions[0].shape, 3), np.float32)
     left = view.ground[..., 0] < 0
-    d[left, 0] = rng.uniform(-1.2, -0.3, left.sum())
+    d[left, 0] = rng.uniform(-1.2, -0.15, left.sum())
     for k in (0, 1):
         d[left, 1 + k] = d[left, 0] * (tint[k] + rng.normal(0, spread, left.sum()))
     return d
 
 
-def test_shadows_that_agree_on_a_tint_tell_the_rooms(rig):
+NO_PAINT = np.zeros((0, 3))
+
+
+def test_a_tint_that_shadows_have_at_any_depth_is_the_rooms(rig):
     view = zone_view(rig.photograph(), rig.camera, rig.poses["A"])
-    nothing = np.zeros(view.regions[0].shape)
-    assert room_tint(view, sheet_in_shadow(view, (0.25, -0.5)), nothing) == pytest.approx((0.25, -0.5), abs=0.01)
-    assert room_tint(view, sheet_in_shadow(view, (0.05, -0.5), 0.2), nothing) == pytest.approx((0, -0.63), abs=0.03)
-    assert not room_tint(view, np.zeros((*nothing.shape, 3), np.float32), nothing).any()
-    assert not room_tint(view, sheet_in_shadow(view, (0.25, -0.5)), nothing + 1.0).any(), "pieces tell nothing of it"
-    assert not room_tint(view, sheet_in_shadow(view, (-0.6, 0.8)), nothing).any(), "a hand is as yellow"
-    assert room_tint(view, sheet_in_shadow(view, (-0.3, 0.9)), nothing) == pytest.approx((-0.3, 0.9), abs=0.01)
+    for tint in ((0.25, -0.65), (-0.35, 1.75)):
+        (told,) = shadow_tints(view, sheet_in_shadow(view, tint, 0.1), NO_PAINT)
+        assert told == pytest.approx(tint, abs=0.1)
+    bare = sheet_in_shadow(view, (0.0, 0.0))
+    assert not len(shadow_tints(view, bare, NO_PAINT)), "in white light"
+    assert not len(shadow_tints(view, np.zeros_like(bare), NO_PAINT)), "no shadow"
+
+
+def test_two_lamps_light_one_anothers_shadows(rig):
+    view = zone_view(rig.photograph(), rig.camera, rig.poses["A"])
+    d = sheet_in_shadow(view, (-0.35, 1.75))
+    other = view.ground[..., 0] < -60
+    d[other, 1], d[other, 2] = 0.25 * d[other, 0], -0.65 * d[other, 0]
+    told = shadow_tints(view, d, NO_PAINT)
+    assert sorted(told[:, 1].tolist()) == pytest.approx([-0.65, 1.75], abs=0.1)
+
+
+def test_what_has_one_colour_in_any_light_is_no_shadow(rig):
+    """A hand or a piece is shaded, and its tint a unit of depth another at every depth."""
+    view = zone_view(rig.photograph(), rig.camera, rig.poses["A"])
+    skin = sheet_in_shadow(view, (0.0, 0.0))
+    skin[skin[..., 0] < 0, 1:] = (0.45, -0.5)
+    assert not len(shadow_tints(view, skin, NO_PAINT))
+
+
+def test_a_tint_that_a_paint_has_is_not_told(rig):
+    """The grain of natural wood is of one tint at several depths, as a shadow is."""
+    view = zone_view(rig.photograph(), rig.camera, rig.poses["A"])
+    wood, red = np.array([(-0.9, 0.32, -0.7)]), np.array([(-2.0, 2.1, -0.9)])
+    d = sheet_in_shadow(view, (-0.4, 0.9))
+    assert not len(shadow_tints(view, d, wood))
+    assert len(shadow_tints(view, d, red)) == 1
 
 
 def test_paper_in_a_blue_rooms_shadow_is_paper():
     paper, shadow = np.zeros((1, 3), np.float32), np.array([(-1.0, -0.25, 0.55)], np.float32)
-    in_white_light, in_blue = log_empty(shadow, paper), log_empty(shadow, paper, tint=np.array([0.25, -0.55]))
+    in_white_light, in_blue = log_empty(shadow, paper), log_empty(shadow, paper, tints=np.array([[0.25, -0.55]]))
     assert in_blue > in_white_light + 3.0
     for other in (paper, np.array([(-1.0, 0.0, 0.0)], np.float32), np.array([(-1.0, 0.2, -0.6)], np.float32)):
-        assert log_empty(other, paper, tint=np.array([0.25, -0.55])) == pytest.approx(log_empty(other, paper), abs=0.01)
+        assert log_empty(other, paper, tints=np.array([[0.25, -0.55]])) == pytest.approx(
+            log_empty(other, paper), abs=0.01
+        )
 
 
 def test_the_papers_light_is_found_under_shadows_and_pieces(rig):

@@ -21,6 +21,7 @@ from referee.vision.search.canvas import (
     squared,
     to_build,
 )
+from referee.vision.search.joint import pushed_out
 from referee.vision.search.stances import catalogue
 
 
@@ -157,6 +158,18 @@ def test_pieces_on_the_table_that_carry_nothing_stand_alone(seen):
     beside = rows[0] + (0.0, 70.0, 0.0, 0.0, 0.0)
     assert beam.standing_alone(Reading(0.0, np.vstack([rows, beside]), 0.0)).tolist() == [3]
     assert not beam.standing_alone(Reading(0.0, rows[:1], 0.0)).any(), "what is alone is the build"
+    behind = rows[0] + (0.0, 0.0, canvas.cat.size[int(rows[0, 0]), 1] - 2.0, 0.0, 0.0)
+    alone = beam.standing_alone(Reading(0.0, np.vstack([rows, behind]), 0.0)).tolist()
+    assert alone == [3], "what is above reaches over it by no more than a fit is off"
+
+
+def test_a_piece_that_another_view_tells_of_is_pushed_out_of_those_that_stand_there(seen):
+    canvas, rows = seen
+    depth = canvas.cat.size[int(rows[0, 0]), 1]
+    into, away = rows[0] + (0.0, 2.0, depth - 4.0, 0.0, 0.0), rows[0] + (0.0, 0.0, 3 * depth, 0.0, 0.0)
+    out = pushed_out(canvas.cat, into, rows[:1])
+    assert out[2] - rows[0, 2] == pytest.approx(depth) and out[[0, 1, 3, 4]] == pytest.approx(into[[0, 1, 3, 4]])
+    assert (pushed_out(canvas.cat, away, rows[:1]) == away).all()
 
 
 def test_light_under_an_arch_counts_where_no_piece_is_seen(seen):

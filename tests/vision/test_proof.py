@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 import pytest
 
-from calibration.palette import learn_palette
+from calibration.palette import learn_palette, nominal_palette
 from cards.build import Build, Piece
 from cards.pieces import Pose, builtin_piece_set
 from referee.vision.image.view import zone_view
@@ -16,6 +16,7 @@ from referee.vision.observer import ZonePixels, sheet_white
 from referee.vision.verdict.proof import ShownPixels, proof_of, shown_of
 
 PIECES = builtin_piece_set()
+PAINTS = nominal_palette(PIECES).means
 BLUE, RED = Piece("cube", "blue", Pose(), 0.0, 0.0, 15.0), Piece("cube", "red", Pose(), 0.0, 0.0, 45.0)
 TOWER = Build(PIECES, (BLUE, RED))
 ORANGE = Piece("cube", "orange", Pose(), 35.0, 0.0, 15.0)
@@ -32,7 +33,7 @@ def proof(rig):
 
     def of(frame: np.ndarray, ahead: Build, rival: Build | None) -> float:
         view = zone_view(frame, rig.camera, rig.poses["A"])
-        zone = ZonePixels(view, sheet_white(view, view.image))
+        zone = ZonePixels(view, sheet_white(view, view.image), PAINTS)
         evidence = zone.evidence(learn_palette(PIECES, zone.foreground()))
         return proof_of([shown_of(view, evidence, PIECES, ahead, rival)])
 
@@ -79,7 +80,7 @@ def test_a_view_that_puts_a_piece_on_the_other_side_of_the_line_counts_no_pieces
 def test_a_piece_like_paper_is_not_asked_to_be_shown(rig):
     frame = rig.photograph({"A": [BLUE, RED]})
     view = zone_view(frame, rig.camera, rig.poses["A"])
-    zone = ZonePixels(view, sheet_white(view, view.image))
+    zone = ZonePixels(view, sheet_white(view, view.image), PAINTS)
     evidence = zone.evidence(learn_palette(PIECES, zone.foreground()))
     nothing_there = build(BLUE, RED, ORANGE)
     assert proof_of([shown_of(view, evidence, PIECES, nothing_there, None)]) < 0.1

@@ -196,3 +196,15 @@ def test_a_right_build_is_found_behind_which_pieces_lie_or_over_which_one_hangs(
     picture = table.picture({zone: shown.example(PIECES) for zone, shown in pair.items()}, number=first)
     zone = "AB"[number - first]
     assert observer.judge([picture], card, zones=[zone]).zones[zone].ruling == "match"
+
+
+@pytest.mark.parametrize("asked", [None, ["A"]], ids=["both fields", "the farther alone"])
+def test_what_stands_on_a_nearer_mat_is_no_part_of_a_build_behind_it(make_rig, tower, asked):
+    """A tower on a mat before another reaches over that one's field in the picture."""
+    rig = make_rig({"A": (0, 75, 0), "B": (0, -150, 0)})
+    near = (*tower, Piece("cube", "blue", Pose(), 0, 0, 95), Piece("triangle", "red", Pose(), 0, 0, 130))
+    far = [dataclasses.replace(p, x=-20.0, y=10.0) for p in tower]
+    observer = Observer(rig.piece_set, rig.camera, empty=rig.photograph())
+    judgement = observer.judge(rig.photograph({"A": far, "B": near}), HeightCard("H", 1, 2), asked)
+    assert list(judgement.zones) == (asked or ["A", "B"])
+    assert judgement.zones["A"].ruling == "match"

@@ -5,9 +5,11 @@ its depth, and where a shadow lies over the sheet alone the room beside it looks
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
+import cv2
 import numpy as np
 
 from calibration.mat import SHEET
@@ -30,7 +32,6 @@ COMPONENT_UNIT = "share; mean and standard deviation of the features"
 LIGHT_SCALES = measured(
     (0.3, 0.15, 0.08, 0.08, 0.08), "log light", "by hand: off by this a pixel counts a quarter, step by step"
 )
-TINT_MOST = measured(0.9, "tint a unit of depth", "by hand: more is no shadow's")
 DEEPEST = measured(-1.9, "log light", "by hand: of a shadow at its deepest, relative to the table in the light")
 FEW_PX = measured(400, "px", "by hand: fewer pixels tell no light, no tint of a shadow, and no colours off the mats")
 SAMPLE_PX = measured(4000, "px", "for time: light, and what is off the mats, are told from so many")
@@ -50,10 +51,20 @@ PAPER_DARK = measured(
 UNKNOWN_DENSITY = measured(
     -6.0, "log density of (l, a, b)", "about 3.8 spreads off a usual colour; -4 calls worn rims unknown, -8 loses skin"
 )
-TINT_LIGHT = measured((-1.3, -0.3), "log light", "by hand: so deep shadows tell the room's tint")
-PALE = measured(1.0, "log light of a channel against others", "by hand: no shadow of paper is more tinted")
-SKIN_RED = measured(0.5, "of the tint in b", "in a: of a black body's light it is 0.3, of skin, light or dark, 0.8")
-TINT_MIDDLE = measured((25, 75), "per cent of the pixels in shadow", "by hand: the middle half of them")
+TINTS = measured(2, "tints", "two lamps light one another's shadows")
+TINT_DEPTHS = measured(
+    ((-0.12, -0.18), (-0.25, -0.36), (-0.5, -0.7), (-1.0, -1.4)),
+    "log light",
+    "by hand: a shadow's soft end has them all; between them is a step, lest one colour share a tint with itself",
+)
+TINT_RANGE = measured(((-1.2, 1.2), (-1.2, 2.4)), "tint a unit of depth, in a and b", "rendered: up to -0.5 and 2.2")
+TINT_STEP = measured(0.1, "tint a unit of depth", "by hand: the cells in which pixels are counted")
+TINT_BLUR = measured(0.7, "cells", "by hand: grain spreads a tint over a few of them")
+TINT_PX = measured(10.0, "px of a cell", "by hand: of some 25,000 of a sheet; without tinted shadows few are alike")
+TINT_APART = measured(3, "cells", "by hand: nearer to the most frequent one is the same tint")
+TINT_LEAST = measured(0.5, "tint a unit of depth", "less is within ``SHADED``, and white pieces have it too")
+PAINT_SHADES = measured((-0.3, 0.0, 0.3), "log light", "by hand: a paint's sides beside its usual light")
+PAINT_NEAR = measured(0.3, "tint a unit of depth", "by hand: so near to a paint's own a tint may be that paint")
 SHADOWED_WEIGHT = measured(0.5, "of a pixel's weight", "by hand: what lies below the light fitted may be in shadow")
 RELIT = measured(Gauss(0.3, NEUTRAL, (0.14, 0.10, 0.12)), COMPONENT_UNIT, "by hand: by a shadow over the sheet alone")
 LEAST_RELIT = measured(
@@ -96,16 +107,17 @@ def log_marker(f: np.ndarray) -> np.ndarray:
 
 
 def log_empty(
-    f: np.ndarray, empty: np.ndarray, relit: np.ndarray | None = None, tint: np.ndarray | None = None
+    f: np.ndarray, empty: np.ndarray, relit: np.ndarray | None = None, tints: Iterable[np.ndarray] = ()
 ) -> np.ndarray:
     """Log density of a pixel given the empty frame's: unchanged, or in a shadow of a piece, whose light is the room's
-    own and may have a ``tint`` (2,) that grows with its depth (see ``room_tint``).
+    own and may have one of the ``tints`` (n, 2) that grow with its depth (see ``shadow_tints``).
 
     Features are relative to the sheet's white. Where that has changed and the room has not, as in a shadow over the
     sheet alone, the room looks changed by ``relit`` (3,), or by a part of it where the shadow ends softly.
     """
     d = f - empty
-    known = log_sum(_part(d, UNCHANGED), _part(_untinted(d, tint), SHADED))
+    shaded = [_part(lit, SHADED) for lit in (d, *(_untinted(d, tint) for tint in tints))]
+    known = log_sum(_part(d, UNCHANGED), np.maximum.reduce(shaded))
     if relit is None or np.abs(relit).max() < LEAST_RELIT:
         return known
     u = relit.astype(np.float32)
@@ -114,33 +126,43 @@ def log_empty(
     return log_sum(known, normal(off, RELIT.mean, RELIT.sd) + math.log(RELIT.share / steps))
 
 
-def room_tint(view: ZoneView, d: np.ndarray, painted: np.ndarray) -> np.ndarray:
-    """(2,) the most that shadows on the sheet are tinted, in a and b a unit of log light; 0 where they do not agree
-    on a sign, too little shadow is seen, or what looks like one is yellower than the light and as red: so is a hand.
+def shadow_tints(view: ZoneView, d: np.ndarray, paints: np.ndarray) -> np.ndarray:
+    """(n, 2) tints of the shadows on the sheet, in a and b a unit of log light, the most frequent first: at most
+    ``TINTS`` of them, none where little shadow is seen or it is hardly tinted.
 
-    ``d`` (h, w, 3) are features relative to the bare table, ``painted`` (h, w) the greatest density under a piece's
-    colour that is pale itself. What lights a lamp's shadows is the room's second light, that of its walls and
-    of the players' clothes, or of another lamp: in them paper has been seen turn as blue as a pale piece, and as
-    yellow as a second, warmer lamp.
+    ``d`` (h, w, 3) are features relative to the bare table, ``paints`` (k, 3) those of the pieces' paints in white
+    light. What lights a lamp's shadow is the room's other light: that of its walls, of the players' clothes, or of
+    another lamp. A shadow ends softly, and so has its tint at any depth; a piece or a hand has its own colour in any
+    light, and hence another tint a unit of depth at another depth. A tint that one of the paints has is not told.
     """
     paper, marker, _ = view.regions
-    light = d[..., 0]
-    where = paper & ~marker & view.valid & (painted < math.exp(UNKNOWN_DENSITY))
-    where &= (TINT_LIGHT[0] < light) & (light < TINT_LIGHT[1])
-    light, *tints = np.ascontiguousarray(d.reshape(-1, 3)[np.flatnonzero(where)].T)
-    plain = np.maximum(np.abs(tints[0]), np.abs(tints[1])) < PALE
-    if plain.sum() < FEW_PX:
-        return np.zeros(2, np.float32)
-    low, high = np.transpose([np.percentile(t[plain] / light[plain], TINT_MIDDLE) for t in tints])
-    tint = np.where(low > 0, high, np.where(high < 0, low, 0.0)).astype(np.float32)
-    return np.zeros(2, np.float32) if tint[1] > 0 and -tint[0] > SKIN_RED * tint[1] else tint
+    light, a, b = np.ascontiguousarray(d.reshape(-1, 3)[np.flatnonzero(paper & ~marker & view.valid)].T)
+    edges = [np.arange(low, high + TINT_STEP / 2, TINT_STEP) for low, high in TINT_RANGE]
+    counts = []
+    for shallow, deep in TINT_DEPTHS:
+        there = (deep < light) & (light <= shallow)
+        per_cell, *_ = np.histogram2d(a[there] / light[there], b[there] / light[there], edges)
+        counts.append(cv2.GaussianBlur(per_cell, (0, 0), TINT_BLUR))
+    common = np.max([np.minimum(one, deeper) for one, deeper in pairwise(counts)], 0)
+    found: list[list[float]] = []
+    while len(found) < TINTS and common.max() > TINT_PX:
+        cell = np.unravel_index(common.argmax(), common.shape)
+        found.append([edge[k] + TINT_STEP / 2 for edge, k in zip(edges, cell, strict=True)])
+        common[tuple(slice(max(k - TINT_APART, 0), k + TINT_APART + 1) for k in cell)] = 0.0
+    tints = np.array(found, np.float32).reshape(-1, 2)
+    off = np.linalg.norm(tints[:, None] - _paints_own(paints), axis=-1)
+    return tints[(np.linalg.norm(tints, axis=-1) > TINT_LEAST) & (off > PAINT_NEAR).all(1)]
 
 
-def _untinted(d: np.ndarray, tint: np.ndarray | None) -> np.ndarray:
-    """Features relative to the bare table without what a shadow's ``tint`` adds, as much of it as there is: a shadow
-    may be of the white lamp, of the room's light, or one within the other."""
-    if tint is None or not tint.any():
-        return d
+def _paints_own(paints: np.ndarray) -> np.ndarray:
+    """(n, 2) tints a unit of depth of paints (k, 3) in the light and shaded, where they are no darker than a shadow."""
+    light = np.minimum(paints[:, :1] + np.array(PAINT_SHADES), TINT_DEPTHS[0][0])
+    return (paints[:, None, 1:] / light[..., None])[light > TINT_DEPTHS[-1][1]]
+
+
+def _untinted(d: np.ndarray, tint: np.ndarray) -> np.ndarray:
+    """Features relative to the bare table without what a shadow's ``tint`` (2,) adds, as much of it as there is: a
+    shadow may be of the white lamp, of the room's light, or one within the other."""
     most = np.clip(d[..., 0], DEEPEST, 0.0)
     along = np.clip((d[..., 1] * tint[0] + d[..., 2] * tint[1]) / float(tint @ tint), most, 0.0)
     return np.stack([d[..., 0], d[..., 1] - along * tint[0], d[..., 2] - along * tint[1]], -1)

@@ -10,6 +10,7 @@ less than inside.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 import cv2
@@ -23,7 +24,6 @@ from referee.vision.image.background import (
     FEW_PX,
     LEAST_RELIT,
     LOG_ANYTHING,
-    PALE,
     PAPER_SHADED,
     SAMPLE_PX,
     UNKNOWN_DENSITY,
@@ -33,7 +33,7 @@ from referee.vision.image.background import (
     log_sum,
     normal,
     paper_light,
-    room_tint,
+    shadow_tints,
     white_shift,
 )
 from referee.vision.image.unknown import unknown_mask
@@ -60,6 +60,17 @@ PAPER_OTHER_LIGHT = measured(
 EMPTY_STRANGE = measured(0.02, "of the pixels", "by hand: so often they are anything at all")
 
 CLIP = measured(5.0, "nats", "by hand: no single pixel says more, for or against")
+
+
+@dataclass(frozen=True, eq=False)
+class Empty:
+    """The empty frame in one zone's view: ``features`` (h, w, 3), the paper's white (3,) there, where (h, w) it is
+    ``clipped`` in every channel, and where (h, w) ``things`` stand on the sheet that stand there yet."""
+
+    features: np.ndarray
+    white: np.ndarray
+    clipped: np.ndarray
+    things: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -204,24 +215,27 @@ def gather_evidence(
     view: ZoneView,
     palette: Palette,
     white: np.ndarray,
-    empty: np.ndarray | None = None,
-    empty_white: np.ndarray | None = None,
-    things: np.ndarray | None = None,
+    empty: Empty | None = None,
+    paints: np.ndarray | None = None,
+    hidden: np.ndarray | None = None,
 ) -> Evidence:
-    """The evidence of one view. ``empty``: features (h, w, 3) of the empty frame in the same view, the sheet's
-    white (3,) in it, and where (h, w) ``things`` of it stand there yet: they hide what is behind them, and no more."""
+    """The evidence of one view, of whose sheet the ``white`` is (3,). ``paints`` (k, 3): features of the colours in
+    white light, without them the palette's. Where (h, w) a view is ``hidden``, or a thing stands that stands in the
+    ``empty`` frame, it tells nothing of what is behind."""
     f = view.features(white)
     # Heavy tails: a pixel far from every colour is not thereby evidence against one of them.
     painted = np.exp(palette.log_density(f))
-    table, known = bare_table(view, f, empty)
-    relit = white_shift(empty_white, white) if empty_white is not None else None
-    pale = np.abs(palette.means[:, 1:]).max(1) < PALE
-    bare = log_empty(f, table, relit, room_tint(view, f - table, painted[pale].max(0, initial=0.0)))
+    table, known = bare_table(view, f, empty.features if empty else None)
+    relit = white_shift(empty.white, white) if empty else None
+    tints = shadow_tints(view, f - table, palette.means if paints is None else paints)
+    bare = log_empty(f, table, relit, tints)
     plain, shared = background(view, f, palette, bare, known)
     of_piece = worn(painted, f, palette.wear, plain)
     most = of_piece.max(0)
-    things = np.zeros(most.shape, bool) if things is None else things
-    unknown = unknown_mask(view, f, table, most, palette) & ~things
+    things = np.zeros(most.shape, bool) if hidden is None else hidden
+    if empty:
+        things = things | empty.things
+    unknown = unknown_mask(view, f, table, most, palette, tints) & ~things
     lit_anew = relit is not None and np.abs(relit).max() >= LEAST_RELIT  # then more light is no sheen, but the room's
     shining = of_piece if lit_anew else sheened(of_piece, f, palette, plain)
     likely = shining + math.exp(LOG_ANYTHING - COLOUR_TOLD_NATS)
@@ -367,7 +381,9 @@ def _gains(view: ZoneView, likely: np.ndarray, plain: np.ndarray) -> np.ndarray:
     return gains.astype(np.float32, copy=False)
 
 
-def foreground(view: ZoneView, f: np.ndarray, empty: np.ndarray | None, shadows: bool = True) -> np.ndarray:
+def foreground(
+    view: ZoneView, f: np.ndarray, empty: np.ndarray | None, tints: Iterable[np.ndarray], shadows: bool = True
+) -> np.ndarray:
     """Mask (h, w) of pixels over the sheet that are surely not paper, marker or background; without ``shadows``
     none of the paper in a shadow deeper than the ``empty`` frame's features tell of."""
     paper, marker, _ = view.regions
@@ -375,7 +391,7 @@ def foreground(view: ZoneView, f: np.ndarray, empty: np.ndarray | None, shadows:
     at = np.flatnonzero(view.valid & paper if empty is not None else view.valid & paper & ~marker)
     seen = f.reshape(-1, 3)[at]
     if empty is not None:
-        strange = log_empty(seen, empty.reshape(-1, 3)[at]) < least
+        strange = log_empty(seen, empty.reshape(-1, 3)[at], None, tints) < least
         at, seen = at[strange], seen[strange]
     if empty is None or not shadows:
         at = at[log_paper(seen) < least]

@@ -19,7 +19,7 @@ from skimage.morphology import remove_small_objects
 
 from calibration.palette import Palette, lit_as
 from cards.pieces import PieceSet
-from referee.vision.image.background import DEEPEST, FEW_PX, SHADED, TINT_LIGHT, TINT_MOST, UNKNOWN_DENSITY
+from referee.vision.image.background import DEEPEST, SHADED, UNKNOWN_DENSITY
 from referee.vision.image.parts import around
 from referee.vision.image.view import ZoneView
 from referee.vision.measured import measured
@@ -33,15 +33,12 @@ OUTSIZED_TIMES = measured(
 )
 _, RED_SD, BLUE_SD = SHADED.sd
 """Spreads of a shadow's tint about the room's own; the red one is that of the ends of its range, too."""
+GLOSS_LIGHT = measured(-0.3, "log light", "by hand: gloss is hardly darker than paper")
 BRIGHTER = measured(0.15, "log light", "by hand: what a second reflection adds")
 
 _PEAK = -math.log(2 * math.pi * RED_SD * BLUE_SD * (BRIGHTER - DEEPEST))
 
 SHADES = measured((0.25, 0.45, 0.7), "of the light", "by hand: what a colour is looked for in beside its own light")
-
-TINTED = measured(
-    0.25, "tint a unit of depth", "by hand: from here shaded paint is looked for; a colour's own spread has less"
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,18 +53,6 @@ class UnknownThing:
     outline: np.ndarray
 
 
-def shadow_tint(d: np.ndarray, plain: np.ndarray) -> np.ndarray:
-    """(2,) how much a and b change in a shadow a unit of log light deep, from features relative to the bare table
-    (h, w, 3), where ``plain`` (h, w) says that no piece's colour is. Zero where too little shadow is seen."""
-    light = d[..., 0]
-    where = plain & (TINT_LIGHT[0] < light) & (light < TINT_LIGHT[1])
-    where &= np.maximum(np.abs(d[..., 1]), np.abs(d[..., 2])) < TINT_MOST
-    if where.sum() < FEW_PX:
-        return np.zeros(2)
-    slopes = np.median(d[where][:, 1:] / light[where][:, None], 0)
-    return np.clip(slopes, -TINT_MOST, TINT_MOST)
-
-
 def log_shadow(d: np.ndarray, tint: np.ndarray) -> np.ndarray:
     """Log density (h, w) of the bare table in any light or shadow, for features (h, w, 3) relative to it."""
     light = d[..., 0]
@@ -79,7 +64,7 @@ def log_shadow(d: np.ndarray, tint: np.ndarray) -> np.ndarray:
 
 def log_gloss(f: np.ndarray) -> np.ndarray:
     """Log density (h, w) of gloss, for features (h, w, 3)."""
-    below = np.maximum(TINT_LIGHT[1] - f[..., 0], 0) / RED_SD
+    below = np.maximum(GLOSS_LIGHT - f[..., 0], 0) / RED_SD
     return _PEAK - 0.5 * (below * below + (f[..., 1] / RED_SD) ** 2 + (f[..., 2] / BLUE_SD) ** 2)
 
 
@@ -93,12 +78,12 @@ def log_shaded(f: np.ndarray, palette: Palette, tint: np.ndarray) -> np.ndarray:
 
 
 def unknown_mask(
-    view: ZoneView, f: np.ndarray, bare: np.ndarray, of_pieces: np.ndarray, palette: Palette
+    view: ZoneView, f: np.ndarray, bare: np.ndarray, of_pieces: np.ndarray, palette: Palette, tints: np.ndarray
 ) -> np.ndarray:
     """(h, w) bool: pixels in the field that show nothing known, thin things left out.
 
     ``f``, ``bare`` (h, w, 3) features, and those of the bare table; ``of_pieces`` (h, w) the greatest density under one
-    of the ``palette``'s colours.
+    of the ``palette``'s colours; ``tints`` (n, 2) of the room's shadows.
     """
     _, _, inside = view.regions
     out = np.zeros(inside.shape, bool)
@@ -107,11 +92,11 @@ def unknown_mask(
         return out
     part = tuple(slice(at.min(), at.max() + 1) for at in np.nonzero(inside))
     d, told = f[part] - bare[part], np.log(of_pieces[part] + 1e-12)
-    tint = shadow_tint(d, inside[part] & (told < UNKNOWN_DENSITY))
-    known = np.maximum(np.maximum(told, log_shadow(d, tint)), log_gloss(f[part]))
+    shadows = [log_shadow(d, tint) for tint in (np.zeros(2), *tints)]
+    known = np.maximum.reduce([told, log_gloss(f[part]), *shadows])
     side = round(UNKNOWN_THIN_MM * view.px_per_mm)
     strange = ((known < UNKNOWN_DENSITY) & inside[part]).astype(np.uint8)
-    if np.abs(tint).max() > TINTED:
+    for tint in tints:
         doubtful = np.nonzero(strange)
         strange[doubtful] = log_shaded(f[part][doubtful], palette, tint) < UNKNOWN_DENSITY
     out[part] = cv2.morphologyEx(strange, cv2.MORPH_OPEN, np.ones((side, side), np.uint8)) > 0

@@ -122,7 +122,7 @@ class BeamSearch:
         """(n, n) bool: of each of the pieces (n, 5) itself and all that may stand on it."""
         half, at = self.canvas.cat.size[pieces[:, 0].astype(int)] / 2, pieces[:, 1:4]
         stands = at[:, 2] - half[:, 2] > (at + half)[:, None, 2] - LEVEL_MM  # (lower, upper)
-        stands &= (np.abs(at[:, None] - at) < half[:, None] + half)[..., :2].all(-1)
+        stands &= (np.abs(at[:, None] - at) < half[:, None] + half - STEP_X)[..., :2].all(-1)
         stack = stands | np.eye(len(pieces), dtype=bool)
         for _ in pieces:
             stack |= stack @ stack

@@ -320,7 +320,7 @@ def fit_of(canvas: Canvas, reading: Reading) -> Fit:
     possible = float(best[around].sum())
     share = float(np.clip(gained[around].sum() / possible, 0.0, 1.0)) if possible > GOOD_BESIDE else 1.0
     left = (best - np.maximum(gained, 0.0)) * (canvas.strongest > PIXEL_NATS * canvas.factor**2)
-    touching = _dilated(near > 0, TOUCHING_PX // 2 // canvas.factor) if reading.count else _over_field(canvas)
+    touching = _dilated(near > 0, TOUCHING_PX // 2 // canvas.factor) if reading.count else over_field(canvas)
     beside = _beside(left, touching, canvas.factor)
     return Fit(share, _least(pieces), beside, crookedness(canvas, reading), possible)
 
@@ -351,14 +351,20 @@ def crookedness(canvas: Canvas, reading: Reading) -> float:
     return float(physics.straightness(canvas.arrays, np.ascontiguousarray(reading.pieces)))
 
 
-def _over_field(canvas: Canvas) -> np.ndarray:
+def over_field(canvas: Canvas) -> np.ndarray:
     """(h, w) bool: where a build in the field may be seen."""
-    x, y = canvas.field_mm
-    box = np.array([(a, b, c, 1.0) for a in (-x, x) for b in (-y, y) for c in (0.0, HEIGHT_MM)])
-    there = box @ canvas.camera.T @ canvas.matrix.T
-    hull = cv2.convexHull((there[:, :2] / there[:, 2:]).round().astype(np.int32))
+    hull = field_outline(canvas.camera, canvas.matrix, canvas.field_mm)
     mask = np.zeros(canvas.gains.shape[1:], np.uint8)
-    return cv2.fillConvexPoly(mask, hull, 1) > 0
+    return cv2.fillConvexPoly(mask, hull.round().astype(np.int32), 1) > 0
+
+
+def field_outline(camera: np.ndarray, matrix: np.ndarray, field_mm: tuple[float, float]) -> np.ndarray:
+    """(n, 1, 2) float32 pixels: the convex outline of where builds in a field of this half extent may be seen, of a mat
+    that the ``camera`` (3, 4) has in its frame, through the ``matrix`` (3, 3)."""
+    x, y = field_mm
+    box = np.array([(a, b, c, 1.0) for a in (-x, x) for b in (-y, y) for c in (0.0, HEIGHT_MM)])
+    there = box @ camera.T @ matrix.T
+    return cv2.convexHull((there[:, :2] / there[:, 2:]).astype(np.float32))
 
 
 def _dilated(mask: np.ndarray, px: int) -> np.ndarray:

@@ -79,7 +79,7 @@ def _joined(one: Searched, reading: Reading, other: Reading) -> Reading:
     for i, row in enumerate(rows):
         kinds = cat.kind[np.array([row, *chosen])[:, 0].astype(int)]
         if (kinds == kinds[0]).sum() <= cat.stock[kinds[0]] and not _in_one_place(cat, row, own[shown]):
-            chosen.append(row)
+            chosen.append(pushed_out(cat, row, np.array(chosen).reshape(-1, 5)))
             built.append(i < other.count)
     pieces, inside = np.array(chosen).reshape(-1, 5), np.array(built, bool)
     return Reading(turn, lowest_first(cat, pieces[inside]), 0.0, loose=turned(pieces[~inside], turn))
@@ -89,6 +89,19 @@ def _in_one_place(cat: Catalogue, row: np.ndarray, others: np.ndarray) -> bool:
     """Whether a piece (5,) would have to be where one of the others (n, 5) is, by their boxes."""
     reach = (cat.size[int(row[0])] + cat.size[others[:, 0].astype(int)]) / 2 - STEP_X
     return bool((np.abs(others[:, 1:4] - row[1:4]) < reach).all(1).any())
+
+
+def pushed_out(cat: Catalogue, row: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """The piece (5,) beside those of the others (n, 5) that it would reach into, by their boxes: another view tells to
+    a few millimetres how far off it stands, and a fit would lay it on them."""
+    row = row.copy()
+    for other in others:
+        off = row[1:4] - other[1:4]
+        inside = (cat.size[int(row[0])] + cat.size[int(other[0])]) / 2 - np.abs(off)
+        if (inside > 0).all():
+            axis = int(inside[:2].argmin())
+            row[1 + axis] += np.copysign(inside[axis], off[axis])
+    return row
 
 
 def _scored(
