@@ -519,7 +519,7 @@ def _cases(
     rival: Sequence[Reading | None] = fitted[id(compared.rival.reading)] if compared.rival else [None] * len(looks)
     fit = joint_fit(canvases, best)
     proof = proof_of([look.shown(rulings, a, b) for look, a, b in zip(looks, best, rival, strict=True)])
-    size_factor = float(np.mean([look.observer.size_factor for look in looks]))  # they see the same pieces
+    size_factor = min((look.observer.size_factor for look in looks), key=lambda factor: abs(factor - 1))
     return {
         look: Case(rulings, compared, fit, proof, look.visibility(rulings.build(reading)), size_factor, best[1:])
         for look, reading in zip(looks, best, strict=True)

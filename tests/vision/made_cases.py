@@ -10,7 +10,8 @@ import numpy as np
 from cards.build import Piece
 from cards.card import Card
 from cards.kinds.height import HeightCard
-from cards.pieces import Pose, parse_piece_set
+from cards.pieces import PieceSet, Pose, parse_piece_set
+from referee.simulator.build_plans import spread_set
 from referee.vision.search.canvas import Fit, Reading
 from referee.vision.search.stances import Catalogue, catalogue
 from referee.vision.verdict.case import Case
@@ -25,6 +26,11 @@ CLEAR = Visibility()
 RED, WHITE = Piece("cube", "red", Pose(), 0.0, 0.0, 15.0), Piece("cube", "white", Pose(), 0.0, 0.0, 45.0)
 HIGHER = Piece("cube", "red", Pose(), 0.0, 0.0, 45.0)
 WHITE_BESIDE = Piece("cube", "white", Pose(), 0.0, -120.0, 15.0)
+
+
+def spread_over_sheet(pieces: PieceSet) -> list[Piece]:
+    """The whole set so far apart that no piece covers another in a picture."""
+    return [p.at(x=1.1 * p.x, y=2.8 * p.y, z=p.z) for p in spread_set(pieces)]
 
 
 @cache

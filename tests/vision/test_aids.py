@@ -7,7 +7,7 @@ import dataclasses
 import cv2
 import numpy as np
 import pytest
-from made_cases import HIGHER, RED, WHITE_BESIDE, decided, of_a_tower, reading
+from made_cases import HIGHER, RED, WHITE_BESIDE, decided, of_a_tower, reading, spread_over_sheet
 
 from calibration.errors import FewPieces
 from calibration.markers import CORNERS, DICTIONARY, MARKER_CENTRES, find_markers
@@ -213,7 +213,7 @@ def test_colours_are_not_learnt_from_a_picture_of_builds(rig, bare, built):
 
 def test_a_piece_file_that_is_far_off(rig, bare):
     """Pieces a tenth smaller than the file says: a build that is not the card's by it may be the card's."""
-    standing = spread_set(rig.piece_set)
+    standing = spread_over_sheet(rig.piece_set)
     colors = rig.photograph({"A": standing, "B": standing})
     factors = {}
     for scale in (1.0, 1.1):
@@ -223,6 +223,9 @@ def test_a_piece_file_that_is_far_off(rig, bare):
     assert factors[1.0] == pytest.approx(1.0, abs=0.03)
     assert factors[1.1] == pytest.approx(1 / 1.1, abs=0.04)
     assert "% off what the piece file says" in " | ".join(observer.judge([colors], CARD).notes)
+    touching = spread_set(rig.piece_set)
+    observer.learn_colors(rig.photograph({"A": touching, "B": touching}))
+    assert observer.learn_sizes(observer.colors) == 1.0, "pieces that cover one another tell no sizes"
     assert of_a_tower("mismatch", size_factor=factors[1.1]).doubts == ("wrong_sizes",)
     assert of_a_tower("mismatch", size_factor=factors[1.0]).doubts == ()
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import cv2
 import numpy as np
 import pytest
+from made_cases import spread_over_sheet
 
 from calibration.camera import load_camera
 from calibration.palette import load_palette
@@ -103,7 +104,7 @@ def test_colours_are_learnt_and_told(run, rig, tmp_path):
 
 def test_sizes_that_are_not_the_piece_files_are_told_and_kept_for_judging(run, rig, tmp_path):
     """Whoever judges with the palette, or with the colours frame, is warned; and not once the file has been mended."""
-    standing = spread_set(rig.piece_set)
+    standing = spread_over_sheet(rig.piece_set)
     colors, palette, larger = (tmp_path / name for name in ("colours.png", "palette.json", "pieces.json"))
     cv2.imwrite(str(colors), rig.photograph({"A": standing, "B": standing}))
     larger.write_text(json.dumps(scaled_set(rig.piece_set, 1.1).to_json()), "utf-8")
