@@ -12,7 +12,6 @@ import math
 
 import cv2
 import numpy as np
-import scipy.stats
 
 from cards.pieces import PieceSet
 from referee.kernels import loose_pieces as kernels
@@ -35,6 +34,7 @@ LEAST_PIECES = measured(4, "pieces over all mats", "by hand: fewer say nothing o
 ITS_PATCH = measured(
     0.7, "of piece and patch together", "by hand: so much both cover, of a piece that is what it seems"
 )
+MEDIAN_ERROR = measured(1.858, "median absolute deviations over root n", "standard error of a median of normal values")
 TOLD_ERRORS = measured(3.0, "standard errors", "a factor that is nearer to 1 is not told from it")
 RIMS = measured(
     0.98, "of a piece's lengths", "what is seen of them: the rims' pixels are mixtures; median of 27 sessions' fits"
@@ -88,13 +88,8 @@ def _factor(piece_set: PieceSet, seen: list[tuple[ZoneView, Evidence]], about: f
     if len(scores) < LEAST_PIECES:
         return None
     each = np.array([_peak(row) for row in scores])
-    deviation = scipy.stats.median_abs_deviation(each, scale="normal")
-    error = MEDIAN_ERROR * deviation / math.sqrt(len(each))
+    error = MEDIAN_ERROR * np.median(np.abs(each - np.median(each))) / math.sqrt(len(each))
     return about * float(_peak(np.sum(scores, 0))) / RIMS, about * float(error) / RIMS
-
-
-MEDIAN_ERROR = math.sqrt(math.pi / 2)
-"""Standard error of a median of normal values, in their standard deviations over the root of their number."""
 
 
 def _is_its_patch(canvas: Canvas, row: np.ndarray) -> bool:
