@@ -9,6 +9,9 @@ cdef struct Prices:  # nats; see ``PRICES`` of referee/vision/search/loose_piece
 cdef struct Box:
     i64 top, bottom, left, right
 
+cdef struct Boxes:  # of a piece in a view and in that beside; the same where there is none
+    Box here, beside
+
 cdef struct Scan:  # where single pieces are tried, and what there is to win: by colour, summed from the left top
     i64 count
     Point *places
@@ -23,7 +26,7 @@ cdef struct Loose:  # candidates: what each wins drawn alone, and where it is th
     i64 count, types
     Piece *pieces
     double *won
-    Box *boxes
+    Boxes *boxes
     i64 *stock
     double *field
     Prices prices
@@ -41,9 +44,12 @@ cdef bint may_win(Stances *stances, Piece *piece, Scan *scan, View *view) noexce
 cdef bint is_closed(Piece *piece, double *field) noexcept nogil
 cdef i64 scan_stance(Stances *stances, i64 stance, i64 n_yaws, Scan *scan, View *view, Placement *out, i64 most) noexcept nogil
 cdef bint climb_once(Stances *stances, Placement *row, double *field, double *steps, View *view) noexcept nogil
+cdef Boxes boxes_drawn(View *view) noexcept nogil
 cdef Box box_drawn(View *view) noexcept nogil
-cdef bint touches_drawn(Box box, View *view) noexcept nogil
-cdef bint overlap(Box a, Box b) noexcept nogil
+cdef bint touches_drawn(Boxes boxes, View *view) noexcept nogil
+cdef bint touches(Box box, View *view) noexcept nogil
+cdef bint overlap(Boxes a, Boxes b) noexcept nogil
+cdef bint have_common(Box a, Box b) noexcept nogil
 cdef bint clashes(Stances *stances, Piece *own, Piece *pieces, i64 count, double c, double s) noexcept nogil
 cdef void take_costs(Stances *stances, Placed *build, Loose *loose) noexcept nogil
 cdef void weigh_hidden(Stances *stances, Loose *loose, View *view) noexcept nogil

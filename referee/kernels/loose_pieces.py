@@ -145,8 +145,17 @@ def climb(table: StanceTable, rows, field, steps, scene: Scene):
     return out
 
 
+def boxes_drawn(view):
+    """Where anything is drawn, in the view and in that beside."""
+    boxes: Boxes
+    boxes.here = boxes.beside = box_drawn(view)
+    if view.beside != cython.NULL:
+        boxes.beside = box_drawn(view.beside)
+    return boxes
+
+
 def box_drawn(view):
-    """Where anything is drawn."""
+    """Where anything is drawn in one view."""
     box: Box
     box.top, box.bottom, box.left, box.right = view.height, -1, view.width, -1
     for row in range(view.height):
@@ -157,22 +166,28 @@ def box_drawn(view):
 
 
 def alone(table: StanceTable, rows, scene: Scene):
-    """Evidence of each of ``rows`` (n, 5) drawn alone (n,), and its rows and columns (n, 4): first, last, first,
-    last."""
-    won, boxes, n = np.empty(len(rows)), np.empty((len(rows), 4), np.int64), cython.cast("i64", len(rows))
-    piece, to, box = cython.cast("Piece *", doubles(rows)), doubles(won), cython.cast("Box *", indices(boxes))
+    """Evidence of each of ``rows`` (n, 5) drawn alone (n,), and its rows and columns (n, 8): first, last, first,
+    last, and those in the view beside."""
+    won, boxes, n = np.empty(len(rows)), np.empty((len(rows), 8), np.int64), cython.cast("i64", len(rows))
+    piece, to, box = cython.cast("Piece *", doubles(rows)), doubles(won), cython.cast("Boxes *", indices(boxes))
     view = cython.address(scene.view)
     with cython.nogil:
         for i in range(n):
             empty(view)
             to[i] = draw_piece(cython.address(table.stances), piece + i, view)
-            box[i] = box_drawn(view)
+            box[i] = boxes_drawn(view)
         empty(view)
     return won, boxes
 
 
-def touches_drawn(box, view):
-    """Whether anything is drawn in a box."""
+def touches_drawn(boxes, view):
+    """Whether anything is drawn in a piece's boxes."""
+    beside: cython.bint = view.beside != cython.NULL and touches(boxes.beside, view.beside)
+    return beside or touches(boxes.here, view)
+
+
+def touches(box, view):
+    """Whether anything is drawn in a box of one view."""
     for row in range(box.top, box.bottom + 1):
         if view.from_col[row] <= box.right and view.to_col[row] >= box.left:
             return True
@@ -180,6 +195,11 @@ def touches_drawn(box, view):
 
 
 def overlap(a, b):
+    """Whether two pieces' boxes have a pixel in common."""
+    return have_common(a.here, b.here) or have_common(a.beside, b.beside)
+
+
+def have_common(a, b):
     """Whether two boxes have a pixel in common."""
     return a.top <= b.bottom and a.bottom >= b.top and a.left <= b.right and a.right >= b.left
 
@@ -272,7 +292,7 @@ def add_loose(table: StanceTable, states, lone, stock, field, scene: Scene, pric
     n, m, loose = cython.cast("i64", len(states.counts)), cython.cast("i64", len(lone.rows)), cython.declare(Loose)
     scratch, left = np.empty((2, m)), np.empty(len(stock), np.int64)
     loose.count, loose.types, loose.pieces = m, len(stock), cython.cast("Piece *", doubles(lone.rows))
-    loose.won, loose.boxes = doubles(lone.won), cython.cast("Box *", indices(lone.boxes))
+    loose.won, loose.boxes = doubles(lone.won), cython.cast("Boxes *", indices(lone.boxes))
     loose.stock, loose.left, loose.field, loose.prices = indices(stock), indices(left), doubles(field), prices
     loose.worth, loose.costs = doubles(scratch[0]), doubles(scratch[1])
     chosen, counts, won = np.empty((n, m), np.int64), np.empty(n, np.int64), np.empty(n)

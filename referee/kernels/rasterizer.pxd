@@ -46,7 +46,9 @@ cdef bint is_free(View *view, Run rows) noexcept nogil
 cdef Won weigh_union(float *sums, View *view, i64 parts, Run rows) noexcept nogil
 cdef Run next_run(View *view, i64 parts, i64 row, i64 reached) noexcept nogil
 cdef Won weighed(Stances *stances, Piece *piece, View *view) noexcept nogil
+cdef Won weighed_in(Stances *stances, Piece *piece, View *view) noexcept nogil
 cdef float draw_part(float *gain, View *view) noexcept nogil
 cdef float draw_piece(Stances *stances, Piece *piece, View *view) noexcept nogil
+cdef float draw_in(Stances *stances, Piece *piece, View *view) noexcept nogil
 cdef void empty(View *view) noexcept nogil
 cdef double draw_pieces(Stances *stances, Piece *pieces, i64 count, i64 skip, View *view) noexcept nogil

@@ -11,7 +11,7 @@ shorter than two of them, and what is left over after whole vectors would take m
 
 import cython
 from cython.cimports.libc.math import cos, sin
-from cython.cimports.referee.kernels.scene import Maps, Scene, StanceTable, pieces_of
+from cython.cimports.referee.kernels.scene import Scene, StanceTable, beside_of, pieces_of
 
 BUILT_FROM = REFEREE_SOURCES
 """As in ``scene``: this module may have been built apart from it."""
@@ -200,7 +200,17 @@ def next_run(view, parts, row, reached):
 
 
 def weighed(stances, piece, view):
-    """Evidence and pixels that a piece would win over what is in the maps."""
+    """Evidence and pixels that a piece would win over what is in the maps, in the view and in that beside."""
+    got, other = weighed_in(stances, piece, view), beside_of(view)
+    if other.height > 0:
+        more = weighed_in(stances, piece, cython.address(other))
+        got.won += more.won
+        got.pixels += more.pixels
+    return got
+
+
+def weighed_in(stances, piece, view):
+    """Evidence and pixels that a piece would win over what is in the maps of one view."""
     stance = stance_of(piece)
     gain = view.evidence.each + stances.color[stance] * view.height * view.width
     sums = view.evidence.sums + stances.color[stance] * view.height * (view.width + 1)
@@ -218,7 +228,15 @@ def weighed(stances, piece, view):
 
 
 def draw_piece(stances, piece, view):
-    """Draw a piece into the maps; the evidence it wins."""
+    """Draw a piece into the maps, of the view beside too; the evidence it wins."""
+    won, other = draw_in(stances, piece, view), beside_of(view)
+    if other.height > 0:
+        won += draw_in(stances, piece, cython.address(other))
+    return won
+
+
+def draw_in(stances, piece, view):
+    """Draw a piece into the maps of one view; the evidence it wins."""
     stance = stance_of(piece)
     gain = view.evidence.each + stances.color[stance] * view.height * view.width
     c, s = cos(piece.yaw), sin(piece.yaw)
@@ -230,7 +248,9 @@ def draw_piece(stances, piece, view):
 
 
 def empty(view):
-    """Empty the maps where anything has been drawn."""
+    """Empty the maps where anything has been drawn, of the view beside too."""
+    if view.beside != cython.NULL:
+        empty(view.beside)
     for row in range(view.height):
         start = row * view.width
         for column in range(view.from_col[row], view.to_col[row] + 1, 8):  # and on, into what is empty or will be
@@ -269,6 +289,6 @@ def draw(table: StanceTable, pieces, scene: Scene):
     return total
 
 
-def clear(maps: Maps):
+def clear(scene: Scene):
     """Empty the maps."""
-    empty(cython.address(maps.view))
+    empty(cython.address(scene.view))

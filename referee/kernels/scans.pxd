@@ -17,6 +17,7 @@ cdef struct Places:  # stances tried at each x, at each y
 cdef Pixel pixel_of(double x, double y, double z, View *view) noexcept nogil
 cdef Point point_of(double x, double y, double z, View *view) noexcept nogil
 cdef bint may_be_there(Stances *stances, Piece *piece, View *view) noexcept nogil
+cdef bint may_show(Stances *stances, Piece *piece, View *view) noexcept nogil
 cdef bint wins_anything(Stances *stances, Placement *row, View *view) noexcept nogil
 cdef i64 on_table(Stances *stances, Places places, Piece *pieces, i64 count, View *view, Placement *out) noexcept nogil
 cdef void mark_missing(Stances *stances, double x, double y, double high, View *view, truth *out) noexcept nogil

@@ -30,6 +30,14 @@ def pixel_of(x, y, z, view):
 
 
 def may_be_there(stances, piece, view):
+    """Whether the view, or that beside, may show a piece."""
+    if may_show(stances, piece, view):
+        return True
+    other = beside_of(view)
+    return other.height > 0 and may_show(stances, piece, cython.address(other))
+
+
+def may_show(stances, piece, view):
     """Whether enough of nine pixels spread over the front of a piece, not turned, lose no more than ``missing_nats``,
     one of them on its middle line."""
     rules, stance = cython.address(stances.rules), stance_of(piece)
@@ -76,10 +84,14 @@ def on_table(stances, places, pieces, count, view, out):
 
 def mark_missing(stances, x, y, high, view, out):
     """Write to ``out`` (colours,) whether a pixel of the vertical line at x, y, up to ``high`` mm, loses no more than
-    ``missing_nats`` in that colour."""
+    ``missing_nats`` in that colour, in the view or that beside."""
     foot, head, colors = point_of(x, y, 0.0, view), point_of(x, y, high, view), view.evidence.colors
-    for k in range(colors):
-        out[k] = False
+    other = beside_of(view)
+    if other.height > 0:
+        mark_missing(stances, x, y, high, cython.address(other), out)
+    else:
+        for k in range(colors):
+            out[k] = False
     # cameras hang upside down, and aslant
     steps = cython.cast("i64", max(fabs(head.x - foot.x), fabs(head.y - foot.y))) + 1
     for i in range(steps + 1):

@@ -96,6 +96,7 @@ cdef struct Evidence:
     i64 colors
     float *each
     float *sums
+    Evidence *beside  # that of the view beside
 
 cdef struct View:
     double camera[3][4]
@@ -114,6 +115,8 @@ cdef struct View:
     Turned *turned
     Plane *planes
     truth *front
+    View *beside  # another camera's, which shows the same pieces
+    double turn  # of the frame that its pieces are in, radians
 
 cdef class StanceTable:
     cdef object arrays
@@ -121,6 +124,7 @@ cdef class StanceTable:
 
 cdef class Gains:
     cdef readonly object each, sums
+    cdef readonly Gains beside
     cdef Evidence evidence
 
 cdef class Maps:
@@ -132,6 +136,7 @@ cdef class Scene:
     cdef readonly object camera, matrix
     cdef readonly Gains gains
     cdef readonly Maps maps
+    cdef readonly Scene beside
     cdef View view
 
 cdef inline i64 stance_of(Piece *piece) noexcept nogil:
@@ -145,3 +150,4 @@ cdef truth *truths(object array) except NULL
 cdef signed char *labels_of(object array) except NULL
 cdef Piece *pieces_of(object array) except NULL
 cdef View turned(View *view, double turn) noexcept nogil
+cdef View beside_of(View *view) noexcept nogil

@@ -46,14 +46,18 @@ class StanceTable:
 
 
 class Gains:
-    """Evidence to draw from: ``each`` (k, h, w) float32 nats a pixel, ``sums`` (k, h, w + 1) running sums of rows."""
+    """Evidence to draw from: ``each`` (k, h, w) float32 nats a pixel, ``sums`` (k, h, w + 1) running sums of rows; and
+    that of the view ``beside``."""
 
-    def __init__(self, each):
+    def __init__(self, each, beside=None):
         self.each = padded(each.shape)
         self.each[...] = each
         self.sums = np.zeros((*each.shape[:2], each.shape[2] + 1), np.float32)
         np.cumsum(self.each, axis=2, out=self.sums[..., 1:])
         self.evidence.colors, self.evidence.each, self.evidence.sums = len(each), floats(self.each), floats(self.sums)
+        self.beside = beside
+        if beside is not None:
+            self.evidence.beside = cython.address(self.beside.evidence)
 
 
 class Maps:
@@ -89,11 +93,14 @@ def padded(shape):
 
 class Scene:
     """What pieces are drawn into and held against: the ``camera`` (3, 4) from mm to the camera's frame, the pinhole
-    ``matrix`` (3, 3), the evidence and the maps."""
+    ``matrix`` (3, 3), the evidence and the maps; and what another camera shows of the same pieces ``beside``: they are
+    drawn into both, and win what they win in both."""
 
-    def __init__(self, camera, matrix, gains, maps):
-        self.camera, self.matrix, self.gains, self.maps = camera, matrix, gains, maps
+    def __init__(self, camera, matrix, gains, maps, beside=None):
+        self.camera, self.matrix, self.gains, self.maps, self.beside = camera, matrix, gains, maps, beside
         self.view = self.maps.view
+        if beside is not None:
+            self.view.beside = cython.address(self.beside.view)
         self.view.evidence = self.gains.evidence
         for row in range(3):
             for column in range(4):
@@ -103,15 +110,27 @@ class Scene:
 
     def with_gains(self, gains):
         """The same scene with other evidence."""
-        return Scene(self.camera, self.matrix, gains, self.maps)
+        return Scene(self.camera, self.matrix, gains, self.maps, self.beside)
 
 
 def turned(view, turn):
     """The view for coordinates of a build turned by ``turn`` radians."""
     c, s, out = cos(turn), sin(turn), view[0]
+    out.turn += turn
     for k in range(3):
         out.camera[k][0] = view.camera[k][0] * c + view.camera[k][1] * s
         out.camera[k][1] = -view.camera[k][0] * s + view.camera[k][1] * c
+    return out
+
+
+def beside_of(view):
+    """The view beside, with its part of the evidence; of a view with none, one of no height."""
+    out: View
+    if view.beside == cython.NULL or view.evidence.beside == cython.NULL:
+        out.height = 0
+        return out
+    out = turned(view.beside, view.turn)
+    out.evidence = view.evidence.beside[0]
     return out
 
 

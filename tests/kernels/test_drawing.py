@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import runpy
 from pathlib import Path
 
@@ -9,15 +10,17 @@ import numpy as np
 import pytest
 
 from cards.pieces import builtin_piece_set
-from referee.kernels import loose_pieces, rasterizer
+from referee.kernels import local_search, loose_pieces, rasterizer
 from referee.kernels.scene import Gains, Scene
 from referee.vision.search import stances
-from referee.vision.search.canvas import Canvas, Reading, states_of
+from referee.vision.search.canvas import Canvas, Reading, crookedness, states_of
 from referee.vision.search.loose_pieces import PRICES, Lone
 from referee.vision.search.stances import catalogue
 
 SHARED = runpy.run_path(str(Path(__file__).with_name("placements.py")))
 _places = SHARED["places"]
+STILL = np.zeros((0, 2))
+"""No steps of a climb."""
 
 
 @pytest.fixture(scope="module")
@@ -45,6 +48,29 @@ def test_what_is_weighed_is_what_is_won_when_it_is_drawn(canvas, build, over_a_b
         won, _ = rasterizer.place(canvas.arrays, row, scene, True)
         assert won == pytest.approx(weighed, abs=0.05)
         assert pixels == (canvas.maps.near != near).sum()
+
+
+@pytest.mark.parametrize("turn", [0.0, 0.4])
+def test_a_piece_wins_in_the_view_beside_too(canvas, build, turn):
+    """Where it is weighed and where it is drawn, in a build's own frame too."""
+    half_turn = canvas.camera @ np.diag([-1.0, -1.0, 1.0, 1.0])
+    other = dataclasses.replace(canvas, camera=np.ascontiguousarray(half_turn), gains=canvas.gains[:, ::-1].copy())
+    both, place = dataclasses.replace(canvas, beside=other), _places(canvas, 300)
+    for one in (canvas, other, both):
+        one.draw(Reading(turn, build, 0.0))
+    for row in place:
+        scenes = [one.scene(turn) for one in (canvas, other, both)]
+        first, second, together = (np.array(rasterizer.place(canvas.arrays, row, of, False)) for of in scenes)
+        assert together == pytest.approx(first + second, abs=0.05)
+    rasterizer.place(canvas.arrays, place[0], both.scene(turn), True)
+    near = other.maps.near.copy()
+    other.draw(Reading(turn, np.vstack([build, place[:1]]), 0.0))
+    assert np.array_equal(near, other.maps.near)
+    states = states_of([Reading(turn, np.vstack([build, place[:1]]), 0.0)])
+    (won,) = local_search.refine_each(both.arrays, states, np.zeros(1, np.int64), both.scene(), STILL, 0)
+    settled = Reading(turn, states.pieces[0], 0.0)
+    crooked = crookedness(both, settled)
+    assert won == pytest.approx(canvas.draw(settled) + other.draw(settled) - crooked, abs=0.5)
 
 
 def test_a_larger_piece_is_drawn_larger_in_the_same_maps(canvas):
