@@ -51,7 +51,7 @@ from referee.vision.search.canvas import (
     over_field,
     to_build,
 )
-from referee.vision.search.joint import Hypothesis, joint_readings
+from referee.vision.search.joint import Hypothesis, joint_readings, together
 from referee.vision.search.readings import Searched, search
 from referee.vision.search.sizes import size_factor
 from referee.vision.search.stances import Catalogue, catalogue
@@ -80,13 +80,15 @@ MapFunction = Callable
 
 @dataclass(frozen=True, eq=False)
 class ZonePixels:
-    """One zone of a frame: its view, the paper's ``white`` (3,) there, and the empty frame in the same view, where the
-    mat lies as it lay and is bare in it."""
+    """One zone of a frame: its view, the paper's ``white`` (3,) there, features (k, 3) of the pieces' ``paints``, and
+    the empty frame in the same view, where the mat lies as it lay and is bare in it. Colours are learnt by whether its
+    shadows may be ``tinted``."""
 
     view: ZoneView
     white: np.ndarray
     paints: np.ndarray
     empty: Empty | None = None
+    tinted: bool = True
 
     @property
     def table(self) -> np.ndarray | None:
@@ -100,7 +102,7 @@ class ZonePixels:
     def foreground(self, rim_px: int = 0, shadows: bool = True) -> np.ndarray:
         """Features (n, 3) of what stands on the sheet, but its rim."""
         f = self.view.features(self.white)
-        tints = shadow_tints(self.view, f - self.table, self.paints) if self.empty else ()
+        tints = shadow_tints(self.view, f - self.table, self.paints) if self.empty and self.tinted else ()
         where = foreground(self.view, f, self.table, tints, shadows).astype(np.uint8)
         return f[cv2.erode(where, np.ones((2 * rim_px + 1,) * 2, np.uint8)) > 0]
 
@@ -171,7 +173,6 @@ class Observer:
         empty: np.ndarray | None = None,
     ) -> None:
         self.piece_set = piece_set
-        self.paints = nominal_palette(piece_set).means
         self.camera = camera
         self.palette = palette
         self.empty: np.ndarray | None = None
@@ -205,11 +206,18 @@ class Observer:
         """Learn the palette from a frame where every piece stands apart. Raises CannotSee without a mat, and FewPieces
         where no mat shows as much of a player's pieces as that: colours learnt from builds are other pieces' too."""
         zones = self._calibrating(image)
-        if max(shown_apart(zone.foreground(shadows=False), zone.view, self.piece_set) for zone in zones) < PIECES_APART:
-            raise FewPieces(sentence("few_pieces"))
+        if not self._all_apart(zones):
+            zones = [dataclasses.replace(zone, tinted=False) for zone in zones]  # tints may be a pale paint's
+            if not self._all_apart(zones):
+                raise FewPieces(sentence("few_pieces"))
         inner = np.concatenate([zone.foreground(INNER_PX) for zone in zones])
         self.palette, self.colors = learn_wear(self._palette_of(zones), self.piece_set, inner), image
         return self.palette
+
+    def _all_apart(self, zones: Sequence[ZonePixels]) -> bool:
+        """Whether a mat shows as much of a player's pieces as all of them show standing apart."""
+        shown = [shown_apart(zone.foreground(shadows=False), zone.view, self.piece_set) for zone in zones]
+        return max(shown) >= PIECES_APART
 
     def learn_sizes(self, image: np.ndarray) -> float:
         """Learn how many times the piece file's lengths the pieces have, from the same frame after its colours; 1
@@ -219,6 +227,12 @@ class Observer:
         factor = size_factor(self.piece_set, [(zone.view, zone.evidence(palette)) for zone in zones])
         self.palette = dataclasses.replace(palette, piece_mm=factor and factor * self.piece_set.typical_mm)
         return self.size_factor
+
+    @property
+    def paints(self) -> np.ndarray:
+        """Features (k, 3) of the set's paints in white light, and as they were learnt."""
+        nominal = nominal_palette(self.piece_set).means
+        return nominal if self.palette is None else np.concatenate([nominal, self.palette.means])
 
     @property
     def size_factor(self) -> float:
@@ -481,9 +495,10 @@ def _judged(
     looks = list(searched)
     counted = looks
     while True:
-        hypotheses = joint_readings([searched[look] for look in counted], rulings.is_right)
+        found = [searched[look] for look in counted]
+        hypotheses = joint_readings(found, rulings.is_right, rulings.card)
         compared = rulings.compare([views[0] for views in hypotheses])
-        cases = _cases(counted, [searched[look].canvas for look in counted], hypotheses, rulings, compared)
+        cases = _cases(counted, found, hypotheses, rulings, compared)
         clear = [look for look in counted if not hides(cases[look])]
         if len(clear) in (0, len(counted)):
             break
@@ -508,7 +523,7 @@ def _judged(
 
 def _cases(
     looks: Sequence[ZoneLook],
-    canvases: Sequence[Canvas],
+    found: Sequence[Searched],
     hypotheses: Sequence[Hypothesis],
     rulings: Rulings,
     compared: Comparison,
@@ -517,7 +532,7 @@ def _cases(
     fitted = {id(views[0]): views for views in hypotheses}
     best = fitted[id(compared.best.reading)]
     rival: Sequence[Reading | None] = fitted[id(compared.rival.reading)] if compared.rival else [None] * len(looks)
-    fit = joint_fit(canvases, best)
+    fit = dataclasses.replace(joint_fit([one.canvas for one in found], best), together=together(found, best))
     proof = proof_of([look.shown(rulings, a, b) for look, a, b in zip(looks, best, rival, strict=True)])
     size_factor = min((look.observer.size_factor for look in looks), key=lambda factor: abs(factor - 1))
     return {

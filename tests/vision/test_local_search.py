@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -21,7 +23,7 @@ from referee.vision.search.canvas import (
     squared,
     to_build,
 )
-from referee.vision.search.joint import pushed_out
+from referee.vision.search.loose_pieces import one_further
 from referee.vision.search.stances import catalogue
 
 
@@ -50,7 +52,7 @@ def seen():
     canvas.draw(Reading(0.0, np.array(rows), 0.0))
     tags = canvas.maps.near.copy()
     for row in rows:  # each piece where it is the nearest
-        rasterizer.clear(canvas.maps)
+        rasterizer.clear(canvas.scene())
         rasterizer.place(canvas.arrays, np.array(row), canvas.scene(), True)
         canvas.gains[cat.color[row[0]], (canvas.maps.near >= tags) & (canvas.maps.near > 0)] = 3.0
     return Canvas(cat, camera, matrix, canvas.gains), np.array(rows)
@@ -83,7 +85,7 @@ def test_loose_pieces_of_an_empty_field_count_once(seen):
 
 
 def _drawn(canvas, row):
-    rasterizer.clear(canvas.maps)
+    rasterizer.clear(canvas.scene())
     rasterizer.place(canvas.arrays, np.array(row), canvas.scene(), True)
     return canvas.maps.near > 0
 
@@ -112,7 +114,7 @@ def _hung_aslant(canvas, quarters):
 @pytest.mark.parametrize("quarters", range(4))
 def test_the_places_of_a_tower_are_looked_at_and_hardly_any_that_show_nothing_of_it(seen, quarters):
     canvas, rows = coarse_canvas(_hung_aslant(seen[0], quarters)), seen[1]
-    rasterizer.clear(canvas.maps)
+    rasterizer.clear(canvas.scene())
     usual = np.flatnonzero(~canvas.cat.rare)
     xs, ys = np.arange(-90.0, 91.0, 6.0), np.arange(-48.0, 49.0, 8.0)
     found = scan_table(canvas.arrays, usual, xs, ys, np.zeros((0, 5)), canvas.scene())
@@ -163,13 +165,18 @@ def test_pieces_on_the_table_that_carry_nothing_stand_alone(seen):
     assert alone == [3], "what is above reaches over it by no more than a fit is off"
 
 
-def test_a_piece_that_another_view_tells_of_is_pushed_out_of_those_that_stand_there(seen):
+def test_one_piece_more_stands_apart_in_the_field_where_it_is_seen(seen):
     canvas, rows = seen
-    depth = canvas.cat.size[int(rows[0, 0]), 1]
-    into, away = rows[0] + (0.0, 2.0, depth - 4.0, 0.0, 0.0), rows[0] + (0.0, 0.0, 3 * depth, 0.0, 0.0)
-    out = pushed_out(canvas.cat, into, rows[:1])
-    assert out[2] - rows[0, 2] == pytest.approx(depth) and out[[0, 1, 3, 4]] == pytest.approx(into[[0, 1, 3, 4]])
-    assert (pushed_out(canvas.cat, away, rows[:1]) == away).all()
+    further = rows[:1] + (0.0, 60.0, 30.0, 0.0, 0.3)
+    canvas.draw(Reading(0.0, np.vstack([rows, further]), 0.0))
+    shown, color = canvas.maps.near.copy(), canvas.cat.color[int(rows[0, 0])]
+    canvas.draw(Reading(0.0, rows, 0.0))
+    gains = np.full_like(canvas.gains, -1.0)
+    gains[color][shown > canvas.maps.near] = 2.0
+    small = coarse_canvas(replace(canvas, gains=gains))
+    found = one_further(small, Reading(0.0, rows, 0.0))
+    assert len(found) and (np.abs(found[:, 1:3] - further[0, 1:3]) < 12.0).all()
+    assert canvas.cat.kind[int(rows[0, 0])] in canvas.cat.kind[found[:, 0].astype(int)]
 
 
 def test_light_under_an_arch_counts_where_no_piece_is_seen(seen):

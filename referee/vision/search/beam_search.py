@@ -16,7 +16,7 @@ from referee.kernels import beam
 from referee.kernels.candidates import Stock, successors
 from referee.kernels.rasterizer import clear
 from referee.kernels.scans import scan_table
-from referee.kernels.scene import Gains, Scene
+from referee.kernels.scene import Scene
 from referee.vision.measured import measured
 from referee.vision.search.canvas import Canvas, Reading, fit_readings
 from referee.vision.search.rules import BRANCH, LEVEL_MM, PIECE_COST, STEP_X, STEP_Y, TURN_DEG
@@ -51,9 +51,9 @@ class BeamSearch:
 
     def __init__(self, canvas: Canvas) -> None:
         self.canvas = canvas
-        best = np.maximum(canvas.strongest, 0.0)
-        self.hopeful = replace(canvas, gains=np.ascontiguousarray(_optimistic(canvas)))
-        self.estimates = beam.Estimates(self.hopeful.summed, canvas.summed, Gains(canvas.gains - best))
+        self.hopeful = canvas.with_gains(_optimistic)
+        regret = canvas.with_gains(lambda one: one.gains - np.maximum(one.strongest, 0.0)).summed
+        self.estimates = beam.Estimates(self.hopeful.summed, canvas.summed, regret)
         self.stock = Stock(canvas.cat.stock, np.array(canvas.field_mm))
         self._given: set[int] = set()
 
@@ -69,7 +69,7 @@ class BeamSearch:
         field = self.canvas.field_mm
         xs, ys = np.arange(-field[0] + 1, field[0], STEP_X), np.arange(-field[1] + 2, field[1], STEP_Y)
         rows = []
-        clear(self.canvas.maps)
+        clear(self.canvas.scene())
         for turn in np.deg2rad(TURNS_DEG):
             got = scan_table(self.canvas.arrays, usual, xs, ys, np.zeros((0, 5)), self._scene(turn))
             rows.append(np.c_[got, np.full(len(got), turn)])

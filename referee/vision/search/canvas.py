@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -49,7 +49,7 @@ class Canvas:
 
     ``field_mm``: half extent (x, y) of where the build may stand. ``factor``: so many pixels of the view, each way,
     are one here. Coarse canvases draw round shapes with few facets. ``untold``, ``openings``: as of ``Evidence``, the
-    latter of a full-resolution canvas alone.
+    latter of a full-resolution canvas alone. What another camera shows is ``beside``: pieces win what they win in both.
     """
 
     cat: Catalogue
@@ -60,6 +60,7 @@ class Canvas:
     field_mm: tuple[float, float] = FIELD
     untold: tuple[int, ...] = ()
     openings: np.ndarray | None = None
+    beside: Canvas | None = None
     maps: Maps = field(init=False)
     summed: Gains = field(init=False)
     arrays: StanceTable = field(init=False)
@@ -67,7 +68,7 @@ class Canvas:
 
     def __post_init__(self) -> None:
         self.maps = Maps(*self.gains.shape[1:])
-        self.summed = Gains(self.gains)
+        self.summed = Gains(self.gains, self.beside and self.beside.summed)
         self.arrays = self.cat.rough_arrays if self.factor > 1 else self.cat.arrays
 
     @cached_property
@@ -96,8 +97,13 @@ class Canvas:
         if turn not in self._scenes:
             turns = np.array([(math.cos(turn), -math.sin(turn)), (math.sin(turn), math.cos(turn))])
             camera = np.c_[self.camera[:, :2] @ turns, self.camera[:, 2:]] if turn else self.camera
-            self._scenes[turn] = Scene(camera, self.matrix, self.summed, self.maps)
+            beside = self.beside and self.beside.scene(turn)
+            self._scenes[turn] = Scene(camera, self.matrix, self.summed, self.maps, beside)
         return self._scenes[turn]
+
+    def with_gains(self, of: Callable[[Canvas], np.ndarray]) -> Canvas:
+        """The canvas, and that beside, with other gains (k, h, w)."""
+        return replace(self, gains=np.ascontiguousarray(of(self)), beside=self.beside and self.beside.with_gains(of))
 
     def draw(self, reading: Reading) -> float:
         """Draw a reading's build afresh into the maps; its evidence in nats."""
@@ -249,7 +255,8 @@ class Fit:
     its visible pixels give of what their own best colours would; ``beside`` nats of the largest patch that it leaves
     unexplained and that touches it (of the empty field: anywhere over it): room for a piece that is not in the reading.
     ``instability_nats`` against it before any pixel is seen, for it is out of line or would topple. ``possible``: nats
-    that ``share`` is of; ``pieces``: of each what its visible pixels give and could, 0 of one of which few are seen.
+    that ``share`` is of; ``together``: of what several views' own best readings explain, each by itself, what this one
+    does.
     """
 
     share: float
@@ -257,6 +264,7 @@ class Fit:
     beside: float
     instability_nats: float = 0.0
     possible: float = 0.0
+    together: float = 1.0
 
     @property
     def good(self) -> bool:

@@ -1,55 +1,100 @@
-"""One zone seen by several cameras: each view is searched by itself, and every hypothesis is scored by all views.
+"""One zone seen by several cameras: each view is searched by itself, then two of them together, and every hypothesis is
+scored by all views.
 
-All cameras are calibrated against the same mats, so a build in a mat's frame means the same in each view. A hypothesis
-is fitted to each view by itself (cameras agree on a place to a millimetre or so, and that costs nothing), and its
-scores are added: what no pixel of one view tells of, a piece behind another say, the other tells. What is against a
-hypothesis before any pixel is seen, and what speaks for one that satisfies the card, counts once.
+All cameras are calibrated against the same mats, so a build in a mat's frame means the same in each view. The search by
+two views draws each piece into both coarse canvases, where a millimetre is less than a pixel, and adds what it wins:
+what no pixel of one view tells of, a piece behind another say, the other tells. A hypothesis is then fitted to each
+view by itself (cameras agree on a place to a millimetre or so, and that costs nothing), and its scores are added. What
+is against a hypothesis before any pixel is seen, and what speaks for one that satisfies the card, counts once.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from itertools import permutations, product
 
 import numpy as np
 
+from cards.card import Card
+from referee.kernels import rasterizer
+from referee.kernels.loose_pieces import climb
 from referee.vision.search import loose_pieces
+from referee.vision.search.beam_search import BeamSearch
 from referee.vision.search.canvas import (
     FEW_READINGS,
     FINEST,
-    GOOD_AGREEMENT,
     Canvas,
     Reading,
-    agreements,
     crookedness,
     fit_readings,
     in_openings,
-    lowest_first,
     prior_costs,
     squared,
     turned,
 )
-from referee.vision.search.readings import EDIT_ROUNDS, FAR_BEHIND, RIGHT_PRIOR, Searched, trials, with_loose
-from referee.vision.search.rules import STEP_X
-from referee.vision.search.stances import Catalogue
+from referee.vision.search.readings import (
+    EDIT_ROUNDS,
+    FAR_BEHIND,
+    READINGS,
+    RIGHT_PRIOR,
+    Searched,
+    explored,
+    trials,
+    with_loose,
+)
 from referee.vision.search.storeys import SECOND_BEST
 
 Hypothesis = tuple[Reading, ...]
 """One build as each view has it, fitted there; the first's score is that of all views together."""
 
 
-def joint_readings(searched: Sequence[Searched], is_right: Callable[[Reading], bool]) -> list[Hypothesis]:
+def joint_readings(
+    searched: Sequence[Searched], is_right: Callable[[Reading], bool], card: Card | None = None
+) -> list[Hypothesis]:
     """Hypotheses of the evidence of all views, best first; of one view its readings."""
     if len(searched) == 1:
         return [(reading,) for reading in searched[0].readings]
+    canvas = _both(searched)
+    beam = BeamSearch(canvas)
+    pool, _ = explored(beam, _loose(canvas, searched), card, is_right, READINGS)
     wholes = [_with_apart(one.canvas, reading) for one in searched for reading in one.readings]
-    wholes += [
-        _joined(one, a, b) for one, other in permutations(searched, 2) for a, b in product(*map(_first, (one, other)))
-    ]
+    wholes += [_with_apart(canvas, reading) for reading in pool]
     found = _scored(searched, _distinct(wholes, set()), is_right)
-    met = [views for best in found[:SECOND_BEST] for views in _improved(searched, best, is_right)]
+    met = [views for best in found[:SECOND_BEST] for views in _improved(searched, beam, best, is_right)]
     fresh = [_with_apart(searched[0].canvas, views[0]) for views in _best_of_each(met, is_right, SECOND_BEST)]
     found += _scored(searched, _distinct(fresh, {_key(reading) for reading in wholes}), is_right)
     return sorted(found, key=lambda views: -views[0].score)
+
+
+def together(searched: Sequence[Searched], views: Hypothesis) -> float:
+    """Of what the views' own best readings explain, each by itself, the share that a hypothesis does; 1 of one view."""
+    apart = sum(one.readings[0].score for one in searched)
+    return views[0].score / apart if len(searched) > 1 and apart > 0 else 1.0
+
+
+def _both(searched: Sequence[Searched]) -> Canvas:
+    """The coarse canvas of two views: pieces win what they win in both."""
+    first, second = (_past_loose(one) for one in searched[:2])
+    return replace(first, beside=second)
+
+
+def _past_loose(one: Searched) -> Canvas:
+    """The coarse canvas of a view; where it shows a loose piece before the field it tells nothing of what is behind."""
+    canvas, best = one.beam.canvas, one.readings[0]
+    canvas.draw(best)
+    before = canvas.maps.near.copy()
+    for row in best.loose[~_inside(canvas, best)]:
+        rasterizer.place(canvas.arrays, row, canvas.scene(), True)
+    return replace(canvas, gains=np.where(canvas.maps.near > before, np.float32(0.0), canvas.gains))
+
+
+def _loose(canvas: Canvas, searched: Sequence[Searched]) -> loose_pieces.Candidates:
+    """The loose pieces that any view suggests, fitted to both."""
+    rows = np.vstack([one.loose.rows for one in searched])
+    inside = (np.abs(rows[:, 1:3]) <= canvas.field_mm).all(1)
+    rasterizer.clear(canvas.scene())
+    for which, closed in ((inside, np.zeros(2)), (~inside, np.array(canvas.field_mm) + loose_pieces.BEYOND_MM)):
+        some = np.c_[rows[which], np.zeros((int(which.sum()), 2))]
+        rows[which] = climb(canvas.arrays, some, closed, loose_pieces.CLIMB, canvas.scene())[:, :5]
+    return loose_pieces.Candidates(rows)
 
 
 def _best_of_each(found: Sequence[Hypothesis], is_right: Callable[[Reading], bool], most: int) -> Iterator[Hypothesis]:
@@ -57,51 +102,6 @@ def _best_of_each(found: Sequence[Hypothesis], is_right: Callable[[Reading], boo
     for right in (True, False):
         of_ruling = [views for views in found if is_right(views[0]) == right]
         yield from sorted(of_ruling, key=lambda views: -views[0].score)[:most]
-
-
-def _first(one: Searched) -> list[Reading]:
-    """The best few readings of a view that have different pieces."""
-    first: dict[tuple, Reading] = {}
-    for reading in one.readings:
-        first.setdefault(reading.stances, reading)
-    return list(first.values())[:FEW_READINGS]
-
-
-def _joined(one: Searched, reading: Reading, other: Reading) -> Reading:
-    """The pieces that one view shows of its ``reading``, with those of an ``other`` view's that may stand beside them
-    and are yet in the box."""
-    cat, turn, outside = one.canvas.cat, reading.turn, reading.loose[~_inside(one.canvas, reading)]
-    reading, other = _with_apart(one.canvas, reading), _with_apart(one.canvas, other)
-    own, rows = _rows(reading), turned(_rows(other), other.turn - turn)
-    given, possible = agreements(one.canvas, Reading(turn, own, 0.0, loose=outside)).T
-    shown = given > GOOD_AGREEMENT * np.maximum(possible, 1.0)
-    chosen, built = list(own[shown]), list(np.arange(len(own))[shown] < reading.count)
-    for i, row in enumerate(rows):
-        kinds = cat.kind[np.array([row, *chosen])[:, 0].astype(int)]
-        if (kinds == kinds[0]).sum() <= cat.stock[kinds[0]] and not _in_one_place(cat, row, own[shown]):
-            chosen.append(pushed_out(cat, row, np.array(chosen).reshape(-1, 5)))
-            built.append(i < other.count)
-    pieces, inside = np.array(chosen).reshape(-1, 5), np.array(built, bool)
-    return Reading(turn, lowest_first(cat, pieces[inside]), 0.0, loose=turned(pieces[~inside], turn))
-
-
-def _in_one_place(cat: Catalogue, row: np.ndarray, others: np.ndarray) -> bool:
-    """Whether a piece (5,) would have to be where one of the others (n, 5) is, by their boxes."""
-    reach = (cat.size[int(row[0])] + cat.size[others[:, 0].astype(int)]) / 2 - STEP_X
-    return bool((np.abs(others[:, 1:4] - row[1:4]) < reach).all(1).any())
-
-
-def pushed_out(cat: Catalogue, row: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """The piece (5,) beside those of the others (n, 5) that it would reach into, by their boxes: another view tells to
-    a few millimetres how far off it stands, and a fit would lay it on them."""
-    row = row.copy()
-    for other in others:
-        off = row[1:4] - other[1:4]
-        inside = (cat.size[int(row[0])] + cat.size[int(other[0])]) / 2 - np.abs(off)
-        if (inside > 0).all():
-            axis = int(inside[:2].argmin())
-            row[1 + axis] += np.copysign(inside[axis], off[axis])
-    return row
 
 
 def _scored(
@@ -179,14 +179,15 @@ def _added(searched: Sequence[Searched], views: Hypothesis, is_right: Callable[[
     return replace(first, score=total), *others
 
 
-def _improved(searched: Sequence[Searched], views: Hypothesis, is_right: Callable[[Reading], bool]) -> list[Hypothesis]:
+def _improved(
+    searched: Sequence[Searched], beam: BeamSearch, views: Hypothesis, is_right: Callable[[Reading], bool]
+) -> list[Hypothesis]:
     """What is met while a hypothesis is edited as long as it helps in all views together, on their coarse canvases."""
     coarse = [replace(one, canvas=one.beam.canvas) for one in searched]
     best, *_ = met = _scored(coarse, [_with_apart(coarse[0].canvas, views[0])], is_right)
     for _ in range(EDIT_ROUNDS):
         for edits_of in (_edits, _grown):
-            edits = [edit for one, reading in zip(coarse, best, strict=True) for edit in edits_of(one, reading)]
-            tried = _scored(coarse, _distinct(edits, set()), is_right)
+            tried = _scored(coarse, _distinct(edits_of(beam, best), set()), is_right)
             met += tried
             if tried and tried[0][0].score > best[0].score + 1.0:
                 best = tried[0]
@@ -196,16 +197,15 @@ def _improved(searched: Sequence[Searched], views: Hypothesis, is_right: Callabl
     return met
 
 
-def _edits(one: Searched, reading: Reading) -> list[Reading]:
-    """The promising edits of a hypothesis by one view: of its build, and of what stands apart in the field."""
-    canvas, apart = one.canvas, _with_apart(one.canvas, reading).loose
-    behind = Reading(0.0, np.zeros((0, 5)), 0.0, loose=loose_pieces.with_pieces_behind(canvas, reading, one.loose).rows)
-    some = loose_pieces.best_of_each_type(canvas, reading, behind.loose[_inside(canvas, behind)])
-    more = [np.vstack([apart, row]) for row in some]
-    fewer = [np.delete(apart, i, 0) for i in range(len(apart))]
-    edits = trials(one.beam, reading) if reading.count else []
-    edits = [replace(edit, loose=apart) for edit in edits] + [replace(reading, loose=rows) for rows in more + fewer]
-    return edits + [_set_apart(reading, apart, i) for i in one.beam.standing_alone(reading)]
+def _edits(beam: BeamSearch, views: Hypothesis) -> list[Reading]:
+    """The promising edits of a hypothesis: of its build, and of what stands apart in the field."""
+    reading = _with_apart(beam.canvas, views[0])
+    apart = reading.loose
+    edits = [replace(edit, loose=apart) for edit in trials(beam, reading)] if reading.count else []
+    more = loose_pieces.one_further(beam.canvas, reading)
+    rows = [np.vstack([apart, row]) for row in more] + [np.delete(apart, i, 0) for i in range(len(apart))]
+    edits += [replace(reading, loose=some) for some in rows]
+    return edits + [_set_apart(reading, apart, i) for i in beam.standing_alone(reading)]
 
 
 def _set_apart(reading: Reading, apart: np.ndarray, i: int) -> Reading:
@@ -214,9 +214,10 @@ def _set_apart(reading: Reading, apart: np.ndarray, i: int) -> Reading:
     return replace(reading, pieces=np.delete(reading.pieces, i, 0), loose=rows)
 
 
-def _grown(one: Searched, reading: Reading) -> list[Reading]:
-    """A hypothesis with several further pieces at once, as one view suggests them."""
-    return [replace(build, loose=_with_apart(one.canvas, reading).loose) for build in one.beam.grown(reading)]
+def _grown(beam: BeamSearch, views: Hypothesis) -> list[Reading]:
+    """A hypothesis with several further pieces at once."""
+    apart = _with_apart(beam.canvas, views[0]).loose
+    return [replace(build, loose=apart) for build in beam.grown(views[0])]
 
 
 def _with_apart(canvas: Canvas, reading: Reading) -> Reading:

@@ -103,7 +103,7 @@ def candidates(canvas) -> Candidates:
 
     The same pixels may be explained by several; ``readings`` chooses among them together with the build.
     """
-    rasterizer.clear(canvas.maps)
+    rasterizer.clear(canvas.scene())
     return _fitted(canvas, canvas.cat.lying, canvas.labels, np.array(canvas.field_mm) + BEYOND_MM)
 
 
@@ -151,6 +151,35 @@ def best_of_each_type(canvas, reading, rows: np.ndarray) -> np.ndarray:
     best = rows[np.argsort(-won[:, 5], kind="stable")][: int((won[:, 5] > 0).sum())]
     _, first = np.unique(canvas.cat.kind[best[:, 0].astype(int)], return_index=True)
     return best[first]
+
+
+def one_further(canvas, reading) -> np.ndarray:
+    """(n, 5) rows: of each type that a reading's build leaves in the box, the piece that wins most apart from it in the
+    field, if any wins anything."""
+    best = best_of_each_type(canvas, reading, _apart(canvas, reading))  # which leaves the reading drawn
+    some = np.c_[best, np.zeros((len(best), 2))]
+    return kernels.climb(canvas.arrays, some, np.zeros(2), CLIMB, canvas.scene())[:, :5]
+
+
+def _apart(canvas, reading) -> np.ndarray:
+    """(n, 5) rows of every piece left in the box, square to the build and apart from it, all over the field."""
+    cat, pieces = canvas.cat, reading.pieces
+    own, size = pieces[:, 0].astype(int), cat.size
+    left = cat.stock - np.bincount(cat.kind[own], minlength=len(cat.stock))
+    stances = np.flatnonzero((left[cat.kind] > 0) & ~cat.rare)
+    wide = np.hypot(*canvas.field_mm)
+    grid = np.arange(-wide, wide + STEP_X, STEP_X)
+    s, x, y = (a.ravel() for a in np.meshgrid(stances, grid, grid, indexing="ij"))
+    low = pieces[:, 3] - size[own, 2] / 2 < LEVEL_MM
+    for piece, half in zip(pieces[low], size[own[low]] / 2, strict=True):
+        off = np.abs(np.c_[x, y] - piece[1:3])
+        free = (off > half[:2] + size[s, :2] / 2 - STEP_X / 2).any(1)
+        s, x, y = s[free], x[free], y[free]
+    rows = np.c_[s, x, y, size[s, 2] / 2, np.zeros(len(s))]
+    cos, sin = math.cos(reading.turn), math.sin(reading.turn)
+    rows[:, 1:3] = rows[:, 1:3] @ np.array([[cos, sin], [-sin, cos]])
+    rows[:, 4] = reading.turn
+    return rows[(np.abs(rows[:, 1:3]) <= np.array(canvas.field_mm)).all(1)]
 
 
 def _beside(canvas, reading) -> np.ndarray:

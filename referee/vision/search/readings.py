@@ -24,12 +24,13 @@ from referee.vision.search.canvas import (
     FINE,
     FINEST,
     Canvas,
+    Fit,
     Reading,
     coarse_canvas,
     crookedness,
-    fit_of,
     fit_readings,
     in_openings,
+    joint_fit,
     prior_costs,
     rescored,
     squared,
@@ -99,7 +100,7 @@ def search(
     """
     small = coarse_canvas(canvas)
     beam, empty = BeamSearch(small), Reading(0.0, np.zeros((0, 5)), 0.0)
-    pool, loose = _explored(beam, empty, card, is_right, keep)
+    pool, loose = explored(beam, loose_pieces.candidates(small), card, is_right, keep)
     fitted = with_loose(small, fit_readings(small, pool, FINE), loose)
     last = max(r.score for r in fitted) - FAR_BEHIND
     ahead = [r for r in fitted if r.score >= last]
@@ -121,8 +122,12 @@ def search(
     return Searched(canvas, beam, loose, sorted(whole, key=lambda r: -r.score))
 
 
-def _explored(
-    beam: BeamSearch, empty: Reading, card: Card | None, is_right: Callable[[Reading], bool] | None, keep: int
+def explored(
+    beam: BeamSearch,
+    loose: loose_pieces.Candidates,
+    card: Card | None,
+    is_right: Callable[[Reading], bool] | None,
+    keep: int,
 ) -> tuple[list[Reading], loose_pieces.Candidates]:
     """The ``keep`` best distinct readings, the card's own and the best of both rulings; and the loose pieces they are
     completed by.
@@ -130,8 +135,7 @@ def _explored(
     Edits of what a layout card shows come first: where they explain what is seen, their other trials are the rivals.
     A quick search follows, and a wider one where the best reading leaves something unexplained.
     """
-    small, history = beam.canvas, History()
-    loose = loose_pieces.candidates(small)
+    small, history, empty = beam.canvas, History(), Reading(0.0, np.zeros((0, 5)), 0.0)
     found = with_loose(small, [empty, *card_placement.from_card(small, card)], loose)
     if len(found) > 1:
         loose, found = _completed(small, loose, found[1:])
@@ -142,7 +146,7 @@ def _explored(
             found += with_loose(small, beam.search(widths, READINGS_SEARCHED), loose)
             loose, found = _completed(small, loose, better + found)
             better += [improve(beam, r, loose, history) for r in _starts(small, found, card, improved)]
-            fit = fit_of(small, max(better + found, key=lambda r: r.score))
+            fit = _fit(small, max(better + found, key=lambda r: r.score))
             if fit.good or fit.share > enough:
                 break
     grown: list[Reading] = []
@@ -169,6 +173,8 @@ def _completed(
     """Loose pieces with those that the best reading leaves unexplained, and the best readings weighed with them."""
     found = sorted(found, key=lambda r: -r.score)
     more = loose_pieces.with_pieces_behind(canvas, found[0], loose)
+    if canvas.beside:
+        more = loose_pieces.with_pieces_behind(canvas.beside, found[0], more)
     if more is loose:
         return loose, found
     kept = [r for i, r in enumerate(found) if i < COMPARED_READINGS // 2 or r.origin == "card"]
@@ -192,7 +198,13 @@ def _grown(beam: BeamSearch, better: list[Reading], loose: loose_pieces.Candidat
 
 def _good(canvas: Canvas, found: list[Reading]) -> bool:
     """Whether the best reading explains all there is."""
-    return bool(found) and fit_of(canvas, max(found, key=lambda r: r.score)).good
+    return bool(found) and _fit(canvas, max(found, key=lambda r: r.score)).good
+
+
+def _fit(canvas: Canvas, reading: Reading) -> Fit:
+    """How well a reading accounts for what a canvas shows, and that beside."""
+    views = [canvas, canvas.beside] if canvas.beside else [canvas]
+    return joint_fit(views, [reading] * len(views))
 
 
 def _rivals(cat: Catalogue, better: list[Reading], tried: list[Reading]) -> list[Reading]:

@@ -81,7 +81,7 @@ def _factor(piece_set: PieceSet, seen: list[tuple[ZoneView, Evidence]], about: f
         for factor in FACTORS:
             arrays = canvas.cat.resized(factor).arrays
             lifted = np.c_[pieces * [1, 1, 1, factor, 1], np.zeros((len(pieces), 2))]  # they still stand on the table
-            rasterizer.clear(canvas.maps)
+            rasterizer.clear(canvas.scene())
             there = np.ascontiguousarray(kernels.climb(arrays, lifted, nowhere, steps, scene)[:, :5])
             of_factor.append([rasterizer.draw(arrays, row[None], scene) for row in there])
         scores.extend(np.transpose(of_factor))
@@ -94,7 +94,7 @@ def _factor(piece_set: PieceSet, seen: list[tuple[ZoneView, Evidence]], about: f
 
 def _is_its_patch(canvas: Canvas, row: np.ndarray) -> bool:
     """Whether a piece (5,) covers about what the patch of its colour does that it stands in."""
-    rasterizer.clear(canvas.maps)
+    rasterizer.clear(canvas.scene())
     rasterizer.place(canvas.arrays, row, canvas.scene(), True)
     covered = canvas.maps.near > 0
     _, patches = cv2.connectedComponents((canvas.labels == canvas.cat.color[int(row[0])]).astype(np.uint8))

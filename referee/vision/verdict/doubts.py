@@ -51,6 +51,11 @@ ON_LINE_MM = measured(
 SIZES_DOUBTED = measured(
     0.05, "of the piece file's lengths", "above what is told; files 10 % off are fitted 0.06 to 0.14 off"
 )
+LEAST_TOGETHER = measured(
+    0.85,
+    "of what the views explain each by itself",
+    "rendered two-view sessions 721 to 834: below it one ruling was wrong and none was read as it was built",
+)
 CLIPPED_INCREASE = measured(
     0.2,
     "of the field's pixels",
@@ -81,7 +86,8 @@ class Doubt:
 
 def doubts_about(case: Case) -> dict[str, Reason]:
     """Every doubt that applies to the ruling ahead, by name, with its reason."""
-    found = {d.name: d.test(case, d.limit) for d in DOUBTS if case.compared.ruling in d.against}
+    known = OF_ONE_VIEW if case.others else frozenset()
+    found = {d.name: d.test(case, d.limit) for d in DOUBTS if case.compared.ruling in d.against and d.name not in known}
     return {name: reason for name, reason in found.items() if reason}
 
 
@@ -134,6 +140,11 @@ def _unstable(case: Case, most: float) -> Reason | None:
     return _doubted(case, "hardly_stands") if case.fit.instability_nats > most and case.one_too_many else None
 
 
+def _views_disagree(case: Case, least: float) -> Reason | None:
+    """What fits all views is far from what fits each of them: one was moved, or has other colours than were learnt."""
+    return because("views_disagree") if case.fit.together < least else None
+
+
 def _on_the_line(case: Case, wider_mm: float) -> Reason | None:
     """A loose piece that one view alone has there is not where it seems."""
     views = case.best.reading, *case.others
@@ -176,6 +187,7 @@ DOUBTS = (
     Doubt("unknown_object", BOTH_RULINGS, _unknown_object, 0.0, "test_a_phone_withholds_a_verdict_and_is_marked"),
     Doubt("hardly_shown", MISMATCH, _hardly_shown, LEAST_SHOWN, "test_what_pixels_do_not_show_is_not_ruled"),
     Doubt("unstable", MISMATCH, _unstable, INSTABILITY_LIMIT, "test_a_piece_too_many_that_hardly_stands"),
+    Doubt("views_disagree", BOTH_RULINGS, _views_disagree, LEAST_TOGETHER, "test_two_cameras_that_show_other_builds"),
     Doubt("on_the_line", BOTH_RULINGS, _on_the_line, ON_LINE_MM, "test_a_piece_on_the_fields_line_decides_nothing"),
     Doubt("close", BOTH_RULINGS, _close, RIGHT_PRIOR, "test_no_ruling_that_is_hardly_ahead"),
     Doubt("unsure", BOTH_RULINGS, _unsure, 0.0, "test_what_past_sessions_make_too_little_of_is_not_ruled"),
@@ -185,6 +197,8 @@ DOUBTS = (
 )
 
 
+OF_ONE_VIEW = frozenset({"hardly_shown", "unstable"})
+"""Doubts about how far off a piece stands and what hides it: where another view shows the same they are not asked."""
 OF_A_PICTURE = frozenset({"out_of_view", "build_cut", "no_colour", "unknown_object", "paper_lighter"})
 """Doubts about what one picture shows: another camera's may show it."""
 
