@@ -54,7 +54,7 @@ SIZES_DOUBTED = measured(
 LEAST_TOGETHER = measured(
     0.85,
     "of what the views explain each by itself",
-    "rendered two-view sessions 721 to 834: below it one ruling was wrong and none was read as it was built",
+    "rendered two-view sessions 721 to 834: of 7 readings below it 3 had the wrong ruling, of 420 above it 5",
 )
 CLIPPED_INCREASE = measured(
     0.2,
