@@ -23,12 +23,13 @@ import random
 import sys
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
 from staged import (
+    BRINGS_S,
     DARK,
     DECK,
     LOST,
@@ -53,6 +54,7 @@ from staged import (
     touched_s,
     untouched,
 )
+from streamed import RATES, played_over_stream
 
 CARDS = ("L09", "L01", "L05", "L14", "L20", "L27", "L33", "L38", "L43", "L48")
 SEATINGS = ("across", "beside", "facing")
@@ -74,6 +76,8 @@ class Staging:
     until_s: float = 9.0
     knocks: bool = False
     """Whether a build that was right at the press is knocked over."""
+    streamed: bool = False
+    """Whether it comes over http, at another rate each time."""
 
 
 def finished(stage: Stage, late_s: float) -> Happens:
@@ -92,6 +96,11 @@ def long_covered(stage: Stage, late_s: float) -> Happens:
     return between(happens, DARK, 1.0, 13.0)
 
 
+def put_on(stage: Stage, after_s: float) -> Happens:
+    """The highest piece is in its place so long after the press."""
+    return finishing_late(stage, after_s - BRINGS_S)
+
+
 def unseen(of: Callable[[Stage, float], Happens], from_s: float, to_s: float) -> Callable[[Stage, float], Happens]:
     """The same, of which no pictures come for a while around the press."""
     return lambda stage, late: between(of(stage, late), LOST, PRESS_S + from_s, PRESS_S + to_s)
@@ -104,6 +113,9 @@ STAGINGS = {
     "own hand knocks it over": Staging(lambda s, late: knocked_over(s, late, own=True), "caller", knocks=True),
     "own hand beside, finished late": Staging(lambda s, late: hand_in_the_way(s, late, False, "finishes"), "caller"),
     "own hand before, finished late": Staging(lambda s, late: hand_in_the_way(s, late, True, "finishes"), "caller"),
+    "1 finished 0.3 s late, slow stream": Staging(lambda s, late: put_on(s, 0.3), "caller", streamed=True),
+    "1 finished 3 s late, slow stream": Staging(lambda s, late: put_on(s, 3.0), "caller", streamed=True, until_s=11.0),
+    "1 slow stream, right": Staging(lambda s, late: untouched(s, s.full), "other", clean=True, streamed=True),
     "2 finished before no camera": Staging(unseen(finished, -0.5, 3.0), "caller", until_s=12.0),
     "2 knocked over before no camera": Staging(unseen(fallen, -0.5, 3.0), "other", until_s=12.0),
     "2 knocked over in a hole after it": Staging(unseen(fallen, 0.05, 2.0), "other", until_s=12.0),
@@ -155,9 +167,12 @@ class Duel:
     staging: str
     late_s: float
     step: int = 1
+    fps: int | None = None
+    """Pictures a second, where it comes over a stream."""
 
     def __str__(self) -> str:
-        return f"{self.seed} {self.card} {self.caller} {self.staging} {self.late_s} 1/{self.step}"
+        rate = f"{self.fps}/s" if self.fps else f"1/{self.step}"
+        return f"{self.seed} {self.card} {self.caller} {self.staging} {self.late_s} {rate}"
 
 
 def drawn(staging: str, number: int, first_seed: int) -> Duel:
@@ -165,7 +180,8 @@ def drawn(staging: str, number: int, first_seed: int) -> Duel:
     rng = random.Random(f"{staging} {number} {first_seed}")
     seed = first_seed + number * RIGS // 60 % RIGS  # in turn: a rig is slow to make
     step = 1 if STAGINGS[staging].clean else rng.choice(STEPS)
-    return Duel(seed, rng.choice(CARDS), rng.choice("AB"), staging, rng.choice(DELAYS_S), step)
+    duel = Duel(seed, rng.choice(CARDS), rng.choice("AB"), staging, rng.choice(DELAYS_S), step)
+    return replace(duel, step=1, fps=rng.choice(RATES)) if STAGINGS[staging].streamed else duel
 
 
 def row(duel: Duel) -> dict:
@@ -175,7 +191,10 @@ def row(duel: Duel) -> dict:
         STAGINGS[duel.staging],
     )
     happens = every_nth(staging.make(stage, duel.late_s), duel.step)
-    state, judged_s = played(stage, happens, staging.until_s, staging.press_s, fouls=True)
+    if duel.fps:
+        state, judged_s = played_over_stream(stage, staging.make(stage, 0.0), staging.until_s, duel.fps), None
+    else:
+        state, judged_s = played(stage, happens, staging.until_s, staging.press_s, fouls=True)
     whom = to_whom(stage, state.award[0])
     came_s = touched_s(stage, staging.make(stage, duel.late_s)) if staging.knocks else None
     after = came_s is not None and judged_s is not None and judged_s < came_s
