@@ -12,7 +12,8 @@ reason why a human has to rule. Exit status 1 when there is any of them.
 A right build that is knocked over only after the judged view was right in both views (``referee.match.stop_views``):
 what happens to it then decides nothing, and its builder gets the card, no matter whose hand came. Such duels are
 in a row of their own. The view's time is that of the last frame on which the verdict is recorded to rest; the hand has
-come, by the staging, as soon as its tongs are over the field.
+come, by the staging, as soon as its tongs are over the field. Where a piece is hidden behind another (row 7) the film
+alone shows it, from while the build grew: the right award is to the caller, or to the other.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from hidden import played_hiding
 from staged import (
     BRINGS_S,
     DARK,
@@ -56,20 +58,24 @@ from staged import (
 )
 from streamed import RATES, played_over_stream
 
+from referee.match.state import MatchState
+
 CARDS = ("L09", "L01", "L05", "L14", "L20", "L27", "L33", "L38", "L43", "L48")
 SEATINGS = ("across", "beside", "facing")
 DELAYS_S = (0.15, 0.3, 0.6)
 RIGS = 12
+AFTER_PRESS_S = 6.0
 STEPS = (1, 1, 2, 3)
 """Every so manieth frame comes: 10, 5 and 3 a second."""
 
 
 @dataclass(frozen=True)
 class Staging:
-    """``make`` gives what happens, by the stage and how late; ``never`` is who must not get the card: the caller, the
-    other or any; ``clean``: nothing happens that a human has to rule on."""
+    """``make`` gives what happens, by the stage and how late, None where a piece is hidden behind another and players
+    of their own build it; ``never`` is who must not get the card: the caller, the other or any; ``clean``: nothing
+    happens that a human has to rule on."""
 
-    make: Callable[[Stage, float], Happens]
+    make: Callable[[Stage, float], Happens] | None
     never: str
     clean: bool = False
     press_s: float = PRESS_S
@@ -131,6 +137,8 @@ STAGINGS = {
     "6 neighbour's arm at the Stop, right": Staging(
         lambda s, late: neighbours_arm(s, PRESS_S - 0.5 - late, PRESS_S + 2), "other", clean=True, until_s=12.0
     ),
+    "7 a piece hidden, right": Staging(None, "other"),
+    "7 a piece hidden, extra or wrong": Staging(None, "caller"),
     "clean, right": Staging(lambda s, late: untouched(s, s.full), "other", clean=True),
     "clean, wrong": Staging(lambda s, late: untouched(s, s.full_without_last()), "caller", clean=True),
 }
@@ -179,24 +187,29 @@ def drawn(staging: str, number: int, first_seed: int) -> Duel:
     """The duel of that number."""
     rng = random.Random(f"{staging} {number} {first_seed}")
     seed = first_seed + number * RIGS // 60 % RIGS  # in turn: a rig is slow to make
-    step = 1 if STAGINGS[staging].clean else rng.choice(STEPS)
+    step = 1 if STAGINGS[staging].clean or STAGINGS[staging].make is None else rng.choice(STEPS)
     duel = Duel(seed, rng.choice(CARDS), rng.choice("AB"), staging, rng.choice(DELAYS_S), step)
     return replace(duel, step=1, fps=rng.choice(RATES)) if STAGINGS[staging].streamed else duel
 
 
+def outcome(duel: Duel) -> tuple[Stage, MatchState, float | None]:
+    """Its stage, the match at its end, and the time of the last frame that its verdict rests on."""
+    staging, table = STAGINGS[duel.staging], rig(duel.seed, SEATINGS[duel.seed % 3])
+    if staging.make is None:
+        stage, happens, press_s = played_hiding(table, duel.caller, staging.never == "other", random.Random(str(duel)))
+        return stage, *played(stage, happens, press_s + AFTER_PRESS_S, press_s, fouls=True)
+    stage = Stage(table, DECK.card(duel.card), duel.caller)
+    happens = staging.make(stage, duel.late_s)
+    if duel.fps:
+        return stage, played_over_stream(stage, happens, staging.until_s, duel.fps), None
+    return stage, *played(stage, every_nth(happens, duel.step), staging.until_s, staging.press_s, fouls=True)
+
+
 def row(duel: Duel) -> dict:
     """What came of one duel."""
-    stage, staging = (
-        Stage(rig(duel.seed, SEATINGS[duel.seed % 3]), DECK.card(duel.card), duel.caller),
-        STAGINGS[duel.staging],
-    )
-    happens = every_nth(staging.make(stage, duel.late_s), duel.step)
-    if duel.fps:
-        state, judged_s = played_over_stream(stage, staging.make(stage, 0.0), staging.until_s, duel.fps), None
-    else:
-        state, judged_s = played(stage, happens, staging.until_s, staging.press_s, fouls=True)
+    staging, (stage, state, judged_s) = STAGINGS[duel.staging], outcome(duel)
     whom = to_whom(stage, state.award[0])
-    came_s = touched_s(stage, staging.make(stage, duel.late_s)) if staging.knocks else None
+    came_s = touched_s(stage, staging.make(stage, duel.late_s)) if staging.make and staging.knocks else None
     after = came_s is not None and judged_s is not None and judged_s < came_s
     verdict = state.duel.verdicts.get(duel.caller)
     why = [reason["code"] for reason in verdict.to_json()["reasons"]] if verdict else []
