@@ -18,6 +18,7 @@ from staged import (
     Stage,
     StagedSession,
     between,
+    by_a_third_person,
     changes,
     every_nth,
     finishing_late,
@@ -137,6 +138,18 @@ def test_a_neighbour_who_knocks_it_over_before_the_press_gets_no_card_while_that
     assert [(f.seen.kind, f.player) for f in state.fouls if f.open] == [
         ("neighbours_hand", state.seats["B" if any_stage.caller == "A" else "A"])
     ]
+
+
+@pytest.mark.parametrize(
+    ("seed", "seating", "card", "caller"),
+    [(40, "beside", "L33", "B"), (42, "across", "L20", "A"), (44, "facing", "L48", "A")],
+    ids=["beside", "across", "facing"],
+)
+def test_nobody_gets_the_card_while_a_third_persons_hand_is_an_open_finding(seed, seating, card, caller):
+    helped = Stage(rig(seed, seating), DECK.card(card), caller)
+    state = play(helped, by_a_third_person(helped), fouls=True)
+    assert (state.phase, state.award[0], state.duel.reason) == ("undecided", None, "open_finding")
+    assert {f.seen.kind for f in state.fouls if f.open} == {"strangers_hand"}
 
 
 class Keeper:

@@ -12,7 +12,7 @@ import numpy as np
 
 from calibration.mat import FIELD, MatPose
 from referee.vision.hands.fists import NEAR_PX, RIM_PX, Fist, ReducedFrame
-from referee.vision.hands.geometry import MIDDLE_MM, TONGS, HandGeometry, tongs_shown_mm, tongs_visible
+from referee.vision.hands.geometry import MIDDLE_MM, STRANGER, TONGS, HandGeometry, tongs_shown_mm, tongs_visible
 from referee.vision.hands.reaching_arm import OVER_MM
 from referee.vision.hands.tracker import SEPARATE_FISTS_MM, separate_hands
 from referee.vision.image.color_lut import GROUND
@@ -173,11 +173,13 @@ def _is_at_work(fist: Fist, pose: MatPose) -> bool:
 
 
 def _touches_build(fist: Fist, masks: FieldMasks) -> bool:
-    """Whether a fist without tongs is next to what stands in the field, and is not only seen over it."""
+    """Whether a fist without tongs is next to what stands in the field, and is not only seen over it; a stranger's
+    also to a piece that it brings, however high."""
     if fist.tongs is not False:
         return False
     near = cv2.dilate(fist.end.astype(np.uint8), np.ones((NEAR_PX,) * 2, np.uint8)) > 0
-    return bool((near & around(masks.low, masks.build)).sum() >= RIM_PX)
+    stands = masks.build if fist.owner == STRANGER else around(masks.low, masks.build)
+    return bool((near & stands).sum() >= RIM_PX)
 
 
 def _has_two_sleeves(fist: Fist) -> bool:
