@@ -46,9 +46,7 @@ Hypothesis = tuple[Reading, ...]
 """One build as each view has it, fitted there; the first's score is that of all views together."""
 
 
-def joint_readings(
-    searched: Sequence[Searched], is_right: Callable[[Reading], bool], card: Card | None = None
-) -> list[Hypothesis]:
+def joint_readings(searched: Sequence[Searched], is_right: Callable[[Reading], bool], card: Card) -> list[Hypothesis]:
     """Hypotheses of the evidence of all views, best first; of one view its readings."""
     if len(searched) == 1:
         return [(reading,) for reading in searched[0].readings]

@@ -18,7 +18,7 @@ from calibration.mat import FIELD
 from referee.kernels import loose_pieces as kernels
 from referee.kernels import rasterizer
 from referee.vision.measured import measured
-from referee.vision.search.canvas import GOOD_BESIDE, NEAR_PX
+from referee.vision.search.canvas import GOOD_BESIDE, NEAR_PX, turned
 from referee.vision.search.convex import HALF_CIRCLE
 from referee.vision.search.rules import LEVEL_MM, MOST_COST, PIECE_COST, PIECE_MM, PIXEL_NATS, STEP_X
 from referee.vision.search.stances import RARE_COST
@@ -163,23 +163,23 @@ def one_further(canvas, reading) -> np.ndarray:
 
 def _apart(canvas, reading) -> np.ndarray:
     """(n, 5) rows of every piece left in the box, square to the build and apart from it, all over the field."""
-    cat, pieces = canvas.cat, reading.pieces
-    own, size = pieces[:, 0].astype(int), cat.size
-    left = cat.stock - np.bincount(cat.kind[own], minlength=len(cat.stock))
-    stances = np.flatnonzero((left[cat.kind] > 0) & ~cat.rare)
-    wide = np.hypot(*canvas.field_mm)
+    pieces, size = reading.pieces, canvas.cat.size
+    own, wide = pieces[:, 0].astype(int), np.hypot(*canvas.field_mm)
     grid = np.arange(-wide, wide + STEP_X, STEP_X)
-    s, x, y = (a.ravel() for a in np.meshgrid(stances, grid, grid, indexing="ij"))
+    s, x, y = (a.ravel() for a in np.meshgrid(_left_in_box(canvas.cat, own), grid, grid, indexing="ij"))
     low = pieces[:, 3] - size[own, 2] / 2 < LEVEL_MM
     for piece, half in zip(pieces[low], size[own[low]] / 2, strict=True):
         off = np.abs(np.c_[x, y] - piece[1:3])
         free = (off > half[:2] + size[s, :2] / 2 - STEP_X / 2).any(1)
         s, x, y = s[free], x[free], y[free]
-    rows = np.c_[s, x, y, size[s, 2] / 2, np.zeros(len(s))]
-    cos, sin = math.cos(reading.turn), math.sin(reading.turn)
-    rows[:, 1:3] = rows[:, 1:3] @ np.array([[cos, sin], [-sin, cos]])
-    rows[:, 4] = reading.turn
+    rows = turned(np.c_[s, x, y, size[s, 2] / 2, np.zeros(len(s))], reading.turn)
     return rows[(np.abs(rows[:, 1:3]) <= np.array(canvas.field_mm)).all(1)]
+
+
+def _left_in_box(cat, own: np.ndarray) -> np.ndarray:
+    """The usual stances of what a build of the stances ``own`` (n,) leaves in the box."""
+    left = cat.stock - np.bincount(cat.kind[own], minlength=len(cat.stock))
+    return np.flatnonzero((left[cat.kind] > 0) & ~cat.rare)
 
 
 def _beside(canvas, reading) -> np.ndarray:
@@ -187,8 +187,7 @@ def _beside(canvas, reading) -> np.ndarray:
     field."""
     cat, pieces = canvas.cat, reading.pieces
     own = pieces[:, 0].astype(int)
-    left = cat.stock - np.bincount(cat.kind[own], minlength=len(cat.stock))
-    stances = np.flatnonzero((left[cat.kind] > 0) & ~cat.rare)
+    stances = _left_in_box(cat, own)
     feet = pieces[:, 3] - cat.size[own, 2] / 2 < LEVEL_MM
     if not feet.any():
         return np.zeros((0, 5))
@@ -197,8 +196,7 @@ def _beside(canvas, reading) -> np.ndarray:
     off = cat.size[stances, 1, None] / 2 + GAPS_MM
     ys = np.c_[(pieces[:, 2] + half[:, 1])[feet].max() + off, (pieces[:, 2] - half[:, 1])[feet].min() - off]
     s, x, y = (a.ravel() for a in np.broadcast_arrays(stances[:, None, None], xs[None, :, None], ys[:, None, :]))
-    cos, sin = math.cos(reading.turn), math.sin(reading.turn)
-    rows = np.c_[s, cos * x - sin * y, sin * x + cos * y, cat.size[s, 2] / 2, np.full(len(s), reading.turn)]
+    rows = turned(np.c_[s, x, y, cat.size[s, 2] / 2, np.zeros(len(s))], reading.turn)
     return rows[(np.abs(rows[:, 1:3]) <= np.array(canvas.field_mm)).all(1)]
 
 

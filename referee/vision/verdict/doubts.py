@@ -86,8 +86,9 @@ class Doubt:
 
 def doubts_about(case: Case) -> dict[str, Reason]:
     """Every doubt that applies to the ruling ahead, by name, with its reason."""
-    known = OF_ONE_VIEW if case.others else frozenset()
-    found = {d.name: d.test(case, d.limit) for d in DOUBTS if case.compared.ruling in d.against and d.name not in known}
+    answered = OF_ONE_VIEW if case.others else frozenset()
+    asked = [d for d in DOUBTS if case.compared.ruling in d.against and d.name not in answered]
+    found = {d.name: d.test(case, d.limit) for d in asked}
     return {name: reason for name, reason in found.items() if reason}
 
 
@@ -198,7 +199,7 @@ DOUBTS = (
 
 
 OF_ONE_VIEW = frozenset({"hardly_shown", "unstable"})
-"""Doubts about how far off a piece stands and what hides it: where another view shows the same they are not asked."""
+"""Doubts about how far off a piece stands and what hides it: a second view that shows the same answers them."""
 OF_A_PICTURE = frozenset({"out_of_view", "build_cut", "no_colour", "unknown_object", "paper_lighter"})
 """Doubts about what one picture shows: another camera's may show it."""
 
