@@ -46,6 +46,8 @@ NONE_SHARE = 0.3
 START_SD = (0.45, 0.28, 0.28)
 """Spread of a colour in (l, a, b) before anything is learnt; fitted colours of the dev set have
 0.2 to 0.5, 0.1 to 0.6 and 0.1 to 0.5."""
+NEUTRAL_SD = (0.45, 0.2, 0.2)
+"""The same of white and grey, which have the light's own tint, as paper has; by hand."""
 MIN_SD = (0.18, 0.09, 0.09)
 PRIOR_PIXELS = 150.0
 """How many pixels the nominal colour counts as when a colour is learnt from pixels."""
@@ -175,7 +177,9 @@ def nominal_palette(piece_set: PieceSet, haze: float = USUAL_HAZE) -> Palette:
     linear = LINEAR[np.array([piece_set.rgb(c) for c in names])]
     log = np.log(linear * PAINT_LIGHT + haze + FLOOR)
     covariances = np.tile(np.diag(np.square(START_SD)), (len(names), 1, 1))
-    return Palette(names, _of_logs(log), covariances, np.zeros(len(names)))
+    palette = Palette(names, _of_logs(log), covariances, np.zeros(len(names)))
+    covariances[like_paper(palette)] = np.diag(np.square(NEUTRAL_SD))
+    return palette
 
 
 def _of_logs(log: np.ndarray) -> np.ndarray:
@@ -239,10 +243,11 @@ def _drift(palette: Palette, pixels: np.ndarray, shares: np.ndarray) -> np.ndarr
 
 
 def _moved(palette: Palette, drift: np.ndarray) -> Palette:
-    """The palette after a drift (4,) as ``_drift`` gives it."""
+    """The palette after a drift (4,) as ``_drift`` gives it. What is like paper is to the paper as it was."""
     factor, step = np.array([1.0, 1.0 + drift[0], 1.0 + drift[0]]), drift[[3, 1, 2]]
     wear = palette.wear and dataclasses.replace(palette.wear, mean=palette.wear.mean * factor + step)
-    return dataclasses.replace(palette, means=palette.means * factor + step, wear=wear)
+    means = np.where(like_paper(palette)[:, None], palette.means, palette.means * factor + step)
+    return dataclasses.replace(palette, means=means, wear=wear)
 
 
 def _responsibilities(palette: Palette, pixels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -143,6 +143,15 @@ def test_worn_wood_drifts_with_the_paint():
     assert (moved.wear.share, moved.wear.covariance.tolist()) == (WOOD.share, WOOD.covariance.tolist())
 
 
+def test_white_does_not_drift():
+    """Paper has the same tint in any light, to which everything is relative, and so has what looks like paper."""
+    usual = nominal_palette(cubes(red="#c02020", blue="#2040c0", green="#209040", white="#f0f0ec"))
+    tint = np.array([0.0, 0.2, -0.2])
+    moved = drifted_palette(usual, clouds(usual.means[:3] + tint, 0.1, 2000))
+    assert moved.means[3] == pytest.approx(usual.means[3])
+    assert moved.means[:3] == pytest.approx(usual.means[:3] + tint, abs=0.1)
+
+
 def test_a_lasting_drift_is_no_more_than_is_usual():
     """The light of a few pixels is believed less than that of many: each frame is held to what drifts usually."""
     far = clouds(NOMINAL.means - (0.6, 0.0, 0.0), 0.05, LEAST_INNER)

@@ -19,11 +19,11 @@ from referee.vision.search.canvas import (
     Reading,
     coarse_canvas,
     fit_readings,
-    in_openings,
     squared,
     to_build,
 )
 from referee.vision.search.loose_pieces import one_further
+from referee.vision.search.shading import faces_shown, in_openings, light_score, unevenness
 from referee.vision.search.stances import catalogue
 
 
@@ -192,3 +192,44 @@ def test_light_under_an_arch_counts_where_no_piece_is_seen(seen):
     assert in_openings(canvas, Reading(0.0, np.vstack([arch, behind]), 0.0)) < pixels, "what shows a piece is told"
     cube = np.array([(cat.index["cube", "blue", Pose()], 0.0, 0.0, 15.0, 0.0)])
     assert in_openings(canvas, Reading(0.0, cube, 0.0)) == 0.0
+
+
+@pytest.fixture(scope="module")
+def lit(seen):
+    """The tower's canvas with light by which each face has its own shade, with grain."""
+    canvas, rows = seen
+    faces, grain = faces_shown(canvas, rows), np.random.default_rng(1).normal(0.0, 0.03, canvas.gains.shape[1:])
+    light = (-0.5 - 0.31 * (faces % 7) + grain).astype(np.float32)
+    return replace(canvas, light=light, openings=np.zeros_like(canvas.gains)), rows
+
+
+def test_a_build_whose_faces_are_where_the_pictures_are_explains_its_light(lit):
+    canvas, rows = lit
+    there = light_score(canvas, Reading(0.0, rows, 0.0))
+    turned_by = rows + (0.0, 0.0, 0.0, 0.0, np.radians(25.0))
+    assert there > 300.0 + light_score(canvas, Reading(0.0, turned_by, 0.0))
+
+
+def test_a_face_may_slope_in_the_light_of_a_near_lamp(lit):
+    canvas, rows = lit
+    slope = np.linspace(0.0, 0.6, canvas.light.shape[1], dtype=np.float32)
+    level, sloping = (
+        unevenness(replace(canvas, light=light), Reading(0.0, rows, 0.0))
+        for light in (canvas.light, canvas.light + slope)
+    )
+    assert sloping == pytest.approx(level, abs=0.02 * abs(level))
+
+
+def test_light_is_asked_of_what_stands_in_the_field_alone(lit):
+    canvas, rows = lit
+    dark, beyond = np.where(faces_shown(canvas, rows) < 0, canvas.light - 1.0, canvas.light), rows[:1].copy()
+    beyond[0, 1] = canvas.field_mm[0] + 30.0
+    alone, beside = (
+        unevenness(replace(canvas, light=dark), Reading(0.0, rows, 0.0, loose=loose)) for loose in (rows[:0], beyond)
+    )
+    assert alone == beside
+
+
+def test_a_coarse_canvas_tells_nothing_of_light(lit):
+    canvas, rows = lit
+    assert light_score(coarse_canvas(canvas), Reading(0.0, rows, 0.0)) == 0.0

@@ -48,8 +48,9 @@ class Canvas:
     """One resolution of one view, with scratch maps for the compiled search.
 
     ``field_mm``: half extent (x, y) of where the build may stand. ``factor``: so many pixels of the view, each way,
-    are one here. Coarse canvases draw round shapes with few facets. ``untold``, ``openings``: as of ``Evidence``, the
-    latter of a full-resolution canvas alone. What another camera shows is ``beside``: pieces win what they win in both.
+    are one here. Coarse canvases draw round shapes with few facets. ``untold``, ``openings``: as of ``Evidence``, and
+    ``light`` (h, w) of its features, both of a full-resolution canvas alone. What another camera shows is ``beside``:
+    pieces win what they win in both.
     """
 
     cat: Catalogue
@@ -60,6 +61,7 @@ class Canvas:
     field_mm: tuple[float, float] = FIELD
     untold: tuple[int, ...] = ()
     openings: np.ndarray | None = None
+    light: np.ndarray | None = None
     beside: Canvas | None = None
     maps: Maps = field(init=False)
     summed: Gains = field(init=False)
@@ -142,7 +144,8 @@ class Reading:
 
 def canvas_of(view: ZoneView, evidence: Evidence, cat: Catalogue, field_mm: tuple[float, float] = FIELD) -> Canvas:
     """The full-resolution canvas of a view, for a build in a field of this half extent."""
-    return Canvas(cat, view.camera, view.matrix, evidence.gains, 1, field_mm, evidence.untold, evidence.openings)
+    light = np.ascontiguousarray(evidence.features[..., 0])
+    return Canvas(cat, view.camera, view.matrix, evidence.gains, 1, field_mm, evidence.untold, evidence.openings, light)
 
 
 def coarse_canvas(canvas: Canvas, factor: int = COARSE) -> Canvas:
@@ -299,12 +302,12 @@ def agreements(canvas: Canvas, reading: Reading) -> np.ndarray:
     """What of each piece (n, 2) its visible pixels give and could, 0 of one of which few are seen: what stands behind
     a loose piece is not seen there."""
     canvas.draw(reading)
-    _draw_loose(canvas, reading)
+    draw_loose(canvas, reading)
     near, best = canvas.maps.near.copy(), np.maximum(canvas.strongest, 0.0)
     return np.array([_agreement(canvas, reading, i, near, best) for i in range(reading.count)]).reshape(-1, 2)
 
 
-def _draw_loose(canvas: Canvas, reading: Reading) -> None:
+def draw_loose(canvas: Canvas, reading: Reading) -> None:
     """Draw a reading's loose pieces into the maps as they are."""
     for row in reading.loose:
         rasterizer.place(canvas.arrays, row, canvas.scene(), True)
@@ -322,7 +325,7 @@ def fit_of(canvas: Canvas, reading: Reading) -> Fit:
     near = canvas.maps.near.copy()
     pieces = [_agreement(canvas, reading, i, near, best) for i in range(reading.count)]
     canvas.draw(reading)
-    _draw_loose(canvas, reading)
+    draw_loose(canvas, reading)
     gained = canvas.maps.gained
     around = _dilated(near > 0, TOUCHING_PX // 2 // canvas.factor) if reading.count else np.ones_like(near, bool)
     possible = float(best[around].sum())
@@ -331,27 +334,6 @@ def fit_of(canvas: Canvas, reading: Reading) -> Fit:
     touching = _dilated(near > 0, TOUCHING_PX // 2 // canvas.factor) if reading.count else over_field(canvas)
     beside = _beside(left, touching, canvas.factor)
     return Fit(share, _least(pieces), beside, crookedness(canvas, reading), possible)
-
-
-def in_openings(canvas: Canvas, reading: Reading) -> float:
-    """Nats by which the light that a reading's pieces reflect explains the paper under their arches: what is within a
-    piece's outline and shows nothing of any piece."""
-    cat, hollow = canvas.cat, [row for row in reading.pieces if canvas.cat.hollow[int(row[0])]]
-    if canvas.openings is None or not hollow:
-        return 0.0
-    canvas.draw(reading)
-    _draw_loose(canvas, reading)
-    free, total = canvas.maps.near == 0, 0.0
-    view = canvas.matrix @ canvas.scene(reading.turn).camera
-    for stance, *at, yaw in hollow:
-        points = cat.points_of(int(stance))
-        points = turned(np.c_[points[:, 0], points, points[:, 0]], yaw)[:, 1:4] + at
-        there = np.c_[points, np.ones(len(points))] @ view.T
-        outline = cv2.convexHull((there[:, :2] / there[:, 2:]).round().astype(np.int32))
-        within = cv2.fillConvexPoly(np.zeros(free.shape, np.uint8), outline, 1) > 0
-        total += float(canvas.openings[cat.color[int(stance)]][within & free].sum())
-        free &= ~within
-    return total
 
 
 def crookedness(canvas: Canvas, reading: Reading) -> float:

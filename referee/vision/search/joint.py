@@ -25,7 +25,6 @@ from referee.vision.search.canvas import (
     Reading,
     crookedness,
     fit_readings,
-    in_openings,
     prior_costs,
     squared,
     turned,
@@ -40,6 +39,7 @@ from referee.vision.search.readings import (
     trials,
     with_loose,
 )
+from referee.vision.search.shading import light_score
 from referee.vision.search.storeys import SECOND_BEST
 
 Hypothesis = tuple[Reading, ...]
@@ -124,7 +124,8 @@ def _fitted(one: Searched, builds: Sequence[Reading]) -> list[Reading]:
     before = [_rows(build) for build in builds]
     some = [Reading(build.turn, rows, 0.0) for build, rows in zip(builds, before, strict=True) if len(rows)]
     after = iter(fit_readings(one.canvas, some, FINEST))
-    return _in_view(one, builds, [_in_order(rows, next(after).pieces) if len(rows) else rows for rows in before])
+    fitted = _in_view(one, builds, [_in_order(rows, next(after).pieces) if len(rows) else rows for rows in before])
+    return [replace(build, score=build.score + light_score(one.canvas, build)) for build in fitted]
 
 
 def _in_view(one: Searched, builds: Sequence[Reading], places: Sequence[np.ndarray]) -> list[Reading]:
@@ -139,8 +140,7 @@ def _in_view(one: Searched, builds: Sequence[Reading], places: Sequence[np.ndarr
         pieces, apart = whole.pieces[: build.count], whole.pieces[build.count :]
         own = replace(build, pieces=pieces)
         loose = np.vstack([turned(apart, build.turn), whole.loose])
-        own = replace(own, score=whole.score - _before_any_pixel(one.canvas, own), loose=loose)
-        found.append(replace(own, score=own.score + in_openings(one.canvas, own)))
+        found.append(replace(own, score=whole.score - _before_any_pixel(one.canvas, own), loose=loose))
     return found
 
 

@@ -29,13 +29,13 @@ from referee.vision.search.canvas import (
     coarse_canvas,
     crookedness,
     fit_readings,
-    in_openings,
     joint_fit,
     prior_costs,
     rescored,
     squared,
     states_of,
 )
+from referee.vision.search.shading import light_score
 from referee.vision.search.stances import Catalogue
 from referee.vision.search.storeys import CROOKED_NATS, SECOND_BEST, with_storeys
 
@@ -116,7 +116,7 @@ def search(
         apart = [r for r in sorted(whole, key=lambda r: -r.score) if _apart(canvas, r)]
         apart = [r for i, r in enumerate(apart) if i < FEW_READINGS or r.origin == "card"]
         whole += with_loose(canvas, _alone(apart), outside)
-    whole = [replace(r, score=r.score + in_openings(canvas, r)) for r in whole]
+    whole = [replace(r, score=r.score + light_score(canvas, r)) for r in whole]
     if is_right is not None:
         whole = [replace(r, score=r.score + RIGHT_PRIOR) if is_right(r) else r for r in whole]
     return Searched(canvas, beam, loose, sorted(whole, key=lambda r: -r.score))

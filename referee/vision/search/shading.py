@@ -1,0 +1,102 @@
+"""What the light on a fitted build says: each flat face is of one shade, and pieces light the paper under their arches.
+
+Evidence of colours hardly tells a face's shade: a colour's own varies from side to side by half its light or more.
+Within one flat face it varies by the grain alone. Two builds of the same colours differ in where their faces meet: a
+cube for a drum, a brick for two cubes, a piece turned. Where a build's faces are not where the picture's are, pixels
+are unlike the rest of their face.
+"""
+
+import cv2
+import numpy as np
+
+from referee.kernels.polygons import draw_solid
+from referee.vision.measured import measured
+from referee.vision.render.solids import FACES, solid, z_buffer
+from referee.vision.search.canvas import Canvas, Reading, draw_loose, turned
+
+FACE_SPREAD = measured(0.1, "log light", "by hand: of grain and noise within a face")
+MOST_UNEVEN = measured(2.0, "nats", "two spreads: beyond, a pixel shows a highlight, a shadow or another face")
+EVEN_NATS = measured(
+    1.0, "nats a pixel", "ln(0.27 / 0.1): a colour's light varies by 0.2 to 0.5 from face to face; see ``palette``"
+)
+FIT_REACH = measured((0.4, 0.2), "log light", "by hand: what is further off a face's median, then off its fit, is left")
+SLOPE_STIFF = measured(0.01, "of the pixels", "by hand: a face's light slopes gently")
+
+
+def light_score(canvas: Canvas, reading: Reading) -> float:
+    """Nats by which the light on a reading's pieces, fitted at full resolution, speaks for it; 0 on a coarse canvas."""
+    if canvas.light is None or canvas.openings is None:
+        return 0.0
+    return in_openings(canvas, reading) - unevenness(canvas, reading)
+
+
+def unevenness(canvas: Canvas, reading: Reading) -> float:
+    """Nats against a reading for the faces of what stands in the field are not of one shade each, by the pixels that
+    show their colour."""
+    apart = (np.abs(reading.loose[:, 1:3]) <= canvas.field_mm).all(1)
+    standing = np.vstack([turned(reading.pieces, reading.turn), reading.loose[apart]])
+    faces = faces_shown(canvas, np.vstack([standing, reading.loose[~apart]]))
+    inner = (faces >= 0) & (faces < FACES * len(standing))
+    for one, next_one in ((np.s_[1:], np.s_[:-1]), (np.s_[:, 1:], np.s_[:, :-1])):
+        same = faces[one] == faces[next_one]
+        inner[one] &= same
+        inner[next_one] &= same
+    colors = canvas.cat.color[standing[faces[inner] // FACES, 0].astype(int)]
+    inner[inner] = canvas.gains[colors, *np.nonzero(inner)] > 0
+    rows, columns = np.nonzero(inner)
+    face, light = faces[inner], canvas.light[inner]
+    order = np.lexsort((light, face))
+    _, first, which, count = np.unique(face[order], True, True, True)
+    off = _beside_fit(light[order], np.column_stack([columns, rows])[order], which, first + count // 2)
+    return float(np.minimum(np.square(off / FACE_SPREAD) / 2, MOST_UNEVEN).sum()) - EVEN_NATS * len(off)
+
+
+def _beside_fit(light: np.ndarray, at: np.ndarray, face: np.ndarray, middle: np.ndarray) -> np.ndarray:
+    """What pixels (n,) are off their ``face``'s own light, which may slope: least squares of what is near its median,
+    that of the pixels ``middle`` (f,), by where they are ``at`` (n, 2)."""
+
+    def sums(values: np.ndarray) -> np.ndarray:
+        return np.bincount(face, values, len(middle))
+
+    count = sums(np.ones(len(face)))
+    x, y = (((v - (sums(v) / count)[face]) / np.sqrt(count)[face]) for v in at.T)
+    terms = np.stack([np.ones_like(x), x, y])
+    off = light = light - light[middle][face]
+    stiff = count[:, None, None] * SLOPE_STIFF * np.eye(3)
+    for reach in FIT_REACH:
+        near = np.abs(off) < reach
+        normal = np.stack([np.stack([sums(near * a * b) for a in terms], 1) for b in terms], 2)
+        right = np.stack([sums(near * a * light) for a in terms], 1)
+        off = light - (np.linalg.solve(normal + stiff, right[..., None])[face, :, 0] * terms.T).sum(1)
+    return off
+
+
+def faces_shown(canvas: Canvas, rows: np.ndarray) -> np.ndarray:
+    """(h, w) int32: ``FACES`` times the index of a piece (n, 5), in the mat's frame, plus that of its face, which each
+    pixel shows; -1 for none."""
+    cat, buffer = canvas.cat, z_buffer(canvas.gains.shape[1:])
+    for i, (stance, *place) in enumerate(rows.tolist()):
+        shape = cat.piece_set.shapes[cat.types[cat.kind[int(stance)]][0]]
+        draw_solid(solid(shape, cat.poses[int(stance)]), place, canvas.camera, canvas.matrix, buffer, i, FACES)
+    return buffer.tags
+
+
+def in_openings(canvas: Canvas, reading: Reading) -> float:
+    """Nats by which the light that a reading's pieces reflect explains the paper under their arches: what is within a
+    piece's outline and shows nothing of any piece."""
+    cat, hollow = canvas.cat, [row for row in reading.pieces if canvas.cat.hollow[int(row[0])]]
+    if canvas.openings is None or not hollow:
+        return 0.0
+    canvas.draw(reading)
+    draw_loose(canvas, reading)
+    free, total = canvas.maps.near == 0, 0.0
+    view = canvas.matrix @ canvas.scene(reading.turn).camera
+    for stance, *at, yaw in hollow:
+        points = cat.points_of(int(stance))
+        points = turned(np.c_[points[:, 0], points, points[:, 0]], yaw)[:, 1:4] + at
+        there = np.c_[points, np.ones(len(points))] @ view.T
+        outline = cv2.convexHull((there[:, :2] / there[:, 2:]).round().astype(np.int32))
+        within = cv2.fillConvexPoly(np.zeros(free.shape, np.uint8), outline, 1) > 0
+        total += float(canvas.openings[cat.color[int(stance)]][within & free].sum())
+        free &= ~within
+    return total
