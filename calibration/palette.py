@@ -46,8 +46,8 @@ NONE_SHARE = 0.3
 START_SD = (0.45, 0.28, 0.28)
 """Spread of a colour in (l, a, b) before anything is learnt; fitted colours of the dev set have
 0.2 to 0.5, 0.1 to 0.6 and 0.1 to 0.5."""
-NEUTRAL_SD = (0.45, 0.2, 0.2)
-"""The same of white and grey, which have the light's own tint, as paper has; by hand."""
+WHITE_SD, WHITE_LIGHT = (0.45, 0.2, 0.2), -0.9
+"""The same of white, which has the light's own tint as paper has, and how dark (log light) no white is; by hand."""
 MIN_SD = (0.18, 0.09, 0.09)
 PRIOR_PIXELS = 150.0
 """How many pixels the nominal colour counts as when a colour is learnt from pixels."""
@@ -178,7 +178,7 @@ def nominal_palette(piece_set: PieceSet, haze: float = USUAL_HAZE) -> Palette:
     log = np.log(linear * PAINT_LIGHT + haze + FLOOR)
     covariances = np.tile(np.diag(np.square(START_SD)), (len(names), 1, 1))
     palette = Palette(names, _of_logs(log), covariances, np.zeros(len(names)))
-    covariances[like_paper(palette)] = np.diag(np.square(NEUTRAL_SD))
+    covariances[_white(palette)] = np.diag(np.square(WHITE_SD))
     return palette
 
 
@@ -192,6 +192,11 @@ def like_paper(palette: Palette, darkest: float = SHADOW_LIGHT) -> np.ndarray:
     ``darkest`` (log light): what foreground is nearest to them is not theirs."""
     light, a, b = palette.means.T
     return np.asarray((light > darkest) & (np.abs(a) < PAPER_TINT[0]) & (np.abs(b) < PAPER_TINT[1]))
+
+
+def _white(palette: Palette) -> np.ndarray:
+    """(k,) which colours are white."""
+    return like_paper(palette, WHITE_LIGHT)
 
 
 def learn_palette(piece_set: PieceSet, pixels: np.ndarray, rounds: int = COLOUR_ROUNDS) -> Palette:
@@ -243,10 +248,10 @@ def _drift(palette: Palette, pixels: np.ndarray, shares: np.ndarray) -> np.ndarr
 
 
 def _moved(palette: Palette, drift: np.ndarray) -> Palette:
-    """The palette after a drift (4,) as ``_drift`` gives it. What is like paper is to the paper as it was."""
+    """The palette after a drift (4,) as ``_drift`` gives it. White is to the paper as it was."""
     factor, step = np.array([1.0, 1.0 + drift[0], 1.0 + drift[0]]), drift[[3, 1, 2]]
     wear = palette.wear and dataclasses.replace(palette.wear, mean=palette.wear.mean * factor + step)
-    means = np.where(like_paper(palette)[:, None], palette.means, palette.means * factor + step)
+    means = np.where(_white(palette)[:, None], palette.means, palette.means * factor + step)
     return dataclasses.replace(palette, means=means, wear=wear)
 
 

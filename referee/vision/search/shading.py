@@ -17,7 +17,7 @@ from referee.vision.search.canvas import Canvas, Reading, draw_loose, turned
 FACE_SPREAD = measured(0.1, "log light", "by hand: of grain and noise within a face")
 MOST_UNEVEN = measured(2.0, "nats", "two spreads: beyond, a pixel shows a highlight, a shadow or another face")
 EVEN_NATS = measured(
-    1.0, "nats a pixel", "ln(0.27 / 0.1): a colour's light varies by 0.2 to 0.5 from face to face; see ``palette``"
+    0.8, "nats a pixel", "ln(0.22 / 0.1): a colour's light varies by 0.2 to 0.5 from face to face; see ``palette``"
 )
 FIT_REACH = measured((0.4, 0.2), "log light", "by hand: what is further off a face's median, then off its fit, is left")
 SLOPE_STIFF = measured(0.01, "of the pixels", "by hand: a face's light slopes gently")
