@@ -61,7 +61,7 @@ class Canvas:
     field_mm: tuple[float, float] = FIELD
     untold: tuple[int, ...] = ()
     openings: np.ndarray | None = None
-    light: np.ndarray | None = None
+    light: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), np.float32))
     beside: Canvas | None = None
     maps: Maps = field(init=False)
     summed: Gains = field(init=False)

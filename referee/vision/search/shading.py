@@ -25,7 +25,7 @@ SLOPE_STIFF = measured(0.01, "of the pixels", "by hand: a face's light slopes ge
 
 def light_score(canvas: Canvas, reading: Reading) -> float:
     """Nats by which the light on a reading's pieces, fitted at full resolution, speaks for it; 0 on a coarse canvas."""
-    if canvas.light is None or canvas.openings is None:
+    if not canvas.light.size:
         return 0.0
     return in_openings(canvas, reading) - unevenness(canvas, reading)
 
