@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from dataclasses import replace
+from pathlib import Path
 
 import mitsuba
 import numpy as np
@@ -13,6 +14,7 @@ from make_cities import KINDS, kind_of, make_table, things_on
 from make_cities import truth as city_truth
 from make_sessions import ZONES, drifted, grain, in_world, make_frames, make_rig, shoot, truth, worn
 from witness_chance import worn_session
+from witness_hidden import hidden_stand
 from witness_sessions import ASHES, BARS, EMBERS, QUARTETS, SESSIONS, TIMBER
 from witness_solids import Mesh, piece_mesh, placed
 from witness_webcam import Webcam, take
@@ -20,7 +22,9 @@ from witness_webcam import Webcam, take
 from calibration.camera import CameraModel
 from calibration.mat import detect_mats
 from cards.build import Build, Piece
-from cards.pieces import parse_piece_set
+from cards.deck import load_deck
+from cards.pieces import load_piece_set, parse_piece_set
+from cards.stability import stands
 from referee.benchmark.scoring import true_pieces
 
 SETS = {data["name"]: data for data in (BARS, QUARTETS, TIMBER, EMBERS, ASHES)}
@@ -130,3 +134,12 @@ def test_tables_of_kinds_have_one_plan_noise_and_very_unequal_neighbours():
     assert len(table.towers) == 1 and heights <= {1, 2, *range(8, 13)} and min(heights) <= 2 < max(heights)
     assert table.session.webcam.noise == 2 * usual.session.webcam.noise and table.session.webcam.quality <= 60
     assert {kind_of(seed) for seed in range(800, 808)} == set(KINDS)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_piece_that_hides_another_can_stand_as_it_does(seed):
+    folder = Path(__file__).parents[1] / "golden" / "two_views"
+    pieces, (card, *_) = load_piece_set(folder / "pieces.json"), load_deck(folder / "deck.json").cards
+    eyes = np.array((60.0, 500.0, 330.0)), np.array((420.0, 330.0, 450.0))
+    stand = hidden_stand(card, pieces, eyes, 0, random.Random(seed))
+    assert stand.loose and all(stands(pieces, (piece,)) for piece in stand.loose)

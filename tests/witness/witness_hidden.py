@@ -44,7 +44,7 @@ def hidden_stand(card: Card, pieces: PieceSet, eyes: tuple[np.ndarray, np.ndarra
             whole = (*built, *loose)
             if (
                 overlapping(pieces, whole)
-                or not stands(pieces, built)
+                or not all(stands(pieces, some) for some in (built, *((one,) for one in loose)))
                 or seen_share(pieces, whole, hidden, eyes[0]) > HIDDEN_SHARE
                 or seen_share(pieces, whole, hidden, eyes[1]) < SHOWN_SHARE
             ):
