@@ -6,6 +6,8 @@ cube for a drum, a brick for two cubes, a piece turned. Where a build's faces ar
 are unlike the rest of their face.
 """
 
+import math
+
 import cv2
 import numpy as np
 
@@ -13,13 +15,15 @@ from referee.kernels.polygons import draw_solid
 from referee.vision.measured import measured
 from referee.vision.render.solids import FACES, solid, z_buffer
 from referee.vision.search.canvas import Canvas, Reading, draw_loose, turned
+from referee.vision.search.stances import Catalogue
 
 FACE_SPREAD = measured(0.1, "log light", "by hand: of grain and noise within a face")
 MOST_UNEVEN = measured(2.0, "nats", "two spreads: beyond, a pixel shows a highlight, a shadow or another face")
 EVEN_NATS = measured(
-    0.8, "nats a pixel", "ln(0.22 / 0.1): a colour's light varies by 0.2 to 0.5 from face to face; see ``palette``"
+    0.5, "nats a pixel", "ln(0.17 / 0.1): a colour's light varies by 0.2 to 0.5 from face to face; see ``palette``"
 )
 FIT_REACH = measured((0.4, 0.2), "log light", "by hand: what is further off a face's median, then off its fit, is left")
+ARC_BEND = measured(0.5, "radians", "facets of an arc meet at 0.31: ``solids.ROUND_STEPS``; no flat faces of a set do")
 SLOPE_STIFF = measured(0.01, "of the pixels", "by hand: a face's light slopes gently")
 
 
@@ -35,19 +39,25 @@ def unevenness(canvas: Canvas, reading: Reading) -> float:
     show their colour."""
     apart = (np.abs(reading.loose[:, 1:3]) <= canvas.field_mm).all(1)
     standing = np.vstack([turned(reading.pieces, reading.turn), reading.loose[apart]])
-    faces = faces_shown(canvas, np.vstack([standing, reading.loose[~apart]]))
+    rows = np.vstack([standing, reading.loose[~apart]])
+    if not len(rows):
+        return 0.0
+    faces = faces_shown(canvas, rows)
     inner = (faces >= 0) & (faces < FACES * len(standing))
+    surfaces = (
+        np.append(np.concatenate([_surfaces(canvas.cat, int(s)) for s in rows[:, 0]]), 0)[faces]
+        + faces // FACES * FACES
+    )
     for one, next_one in ((np.s_[1:], np.s_[:-1]), (np.s_[:, 1:], np.s_[:, :-1])):
-        same = faces[one] == faces[next_one]
+        same = surfaces[one] == surfaces[next_one]
         inner[one] &= same
         inner[next_one] &= same
     colors = canvas.cat.color[standing[faces[inner] // FACES, 0].astype(int)]
     inner[inner] = canvas.gains[colors, *np.nonzero(inner)] > 0
-    rows, columns = np.nonzero(inner)
-    face, light = faces[inner], canvas.light[inner]
+    at, face, light = np.argwhere(inner), faces[inner], canvas.light[inner]
     order = np.lexsort((light, face))
     _, first, which, count = np.unique(face[order], True, True, True)
-    off = _beside_fit(light[order], np.column_stack([columns, rows])[order], which, first + count // 2)
+    off = _beside_fit(light[order], at[order], which, first + count // 2)
     return float(np.minimum(np.square(off / FACE_SPREAD) / 2, MOST_UNEVEN).sum()) - EVEN_NATS * len(off)
 
 
@@ -69,6 +79,15 @@ def _beside_fit(light: np.ndarray, at: np.ndarray, face: np.ndarray, middle: np.
         right = np.stack([sums(near * a * light) for a in terms], 1)
         off = light - (np.linalg.solve(normal + stiff, right[..., None])[face, :, 0] * terms.T).sum(1)
     return off
+
+
+def _surfaces(cat: Catalogue, stance: int) -> np.ndarray:
+    """(``FACES``,) the surface that each face of a stance is of: facets of an arc are of one."""
+    normals = solid(cat.piece_set.shapes[cat.types[cat.kind[stance]][0]], cat.poses[stance]).normals[2:]  # about it
+    bends = (normals * np.roll(normals, 1, 0)).sum(1) < math.cos(ARC_BEND)
+    about = np.cumsum(bends)
+    about[about == 0] = about.max()  # the last goes on at the first
+    return np.concatenate([[0, 1], 2 + about, np.zeros(FACES - 2 - len(about), np.int64)])
 
 
 def faces_shown(canvas: Canvas, rows: np.ndarray) -> np.ndarray:
