@@ -10,7 +10,8 @@ import weakref
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
-from tempfile import mkdtemp
+from secrets import token_hex
+from tempfile import gettempdir
 
 import cv2
 import numpy as np
@@ -163,7 +164,8 @@ class FakeSession:
         self.setup = RigSetup(self)
         self.practice = self.choices = self.second = None
         self.proof, self.journal = TableProof(self), self
-        self.data_dir = Path(mkdtemp(prefix="referee-web-"))
+        self.data_dir = Path(gettempdir()) / f"referee-web-{token_hex(5)}"  # mkdtemp's names have "_", as codes do
+        self.data_dir.mkdir()
         weakref.finalize(self, shutil.rmtree, self.data_dir, ignore_errors=True)
         (self.data_dir / "evening.json").write_text('{"countdown": 0}', encoding="utf-8")
         self.state = MatchState()
