@@ -47,7 +47,7 @@ START_SD = (0.45, 0.28, 0.28)
 """Spread of a colour in (l, a, b) before anything is learnt; fitted colours of the dev set have
 0.2 to 0.5, 0.1 to 0.6 and 0.1 to 0.5."""
 WHITE_SD, WHITE_LIGHT = (0.45, 0.24, 0.24), -0.9
-"""The same of white, which has the light's own tint as paper has, and how dark (log light) no white is; by hand."""
+"""The same of white, which has the light's own tint as paper has; what is darker (log light) is grey. By hand."""
 MIN_SD = (0.18, 0.09, 0.09)
 PRIOR_PIXELS = 150.0
 """How many pixels the nominal colour counts as when a colour is learnt from pixels."""
@@ -178,8 +178,8 @@ def nominal_palette(piece_set: PieceSet, haze: float = USUAL_HAZE) -> Palette:
     log = np.log(linear * PAINT_LIGHT + haze + FLOOR)
     covariances = np.tile(np.diag(np.square(START_SD)), (len(names), 1, 1))
     palette = Palette(names, _of_logs(log), covariances, np.zeros(len(names)))
-    covariances[_white(palette)] = np.diag(np.square(WHITE_SD))
-    return palette
+    white = like_paper(palette, WHITE_LIGHT)[:, None, None]
+    return dataclasses.replace(palette, covariances=np.where(white, np.diag(np.square(WHITE_SD)), covariances))
 
 
 def _of_logs(log: np.ndarray) -> np.ndarray:
@@ -192,11 +192,6 @@ def like_paper(palette: Palette, darkest: float = SHADOW_LIGHT) -> np.ndarray:
     ``darkest`` (log light): what foreground is nearest to them is not theirs."""
     light, a, b = palette.means.T
     return np.asarray((light > darkest) & (np.abs(a) < PAPER_TINT[0]) & (np.abs(b) < PAPER_TINT[1]))
-
-
-def _white(palette: Palette) -> np.ndarray:
-    """(k,) which colours are white."""
-    return like_paper(palette, WHITE_LIGHT)
 
 
 def learn_palette(piece_set: PieceSet, pixels: np.ndarray, rounds: int = COLOUR_ROUNDS) -> Palette:
@@ -251,7 +246,7 @@ def _moved(palette: Palette, drift: np.ndarray) -> Palette:
     """The palette after a drift (4,) as ``_drift`` gives it. White is to the paper as it was."""
     factor, step = np.array([1.0, 1.0 + drift[0], 1.0 + drift[0]]), drift[[3, 1, 2]]
     wear = palette.wear and dataclasses.replace(palette.wear, mean=palette.wear.mean * factor + step)
-    means = np.where(_white(palette)[:, None], palette.means, palette.means * factor + step)
+    means = np.where(like_paper(palette, WHITE_LIGHT)[:, None], palette.means, palette.means * factor + step)
     return dataclasses.replace(palette, means=means, wear=wear)
 
 

@@ -233,3 +233,19 @@ def test_light_is_asked_of_what_stands_in_the_field_alone(lit):
 def test_a_coarse_canvas_tells_nothing_of_light(lit):
     canvas, rows = lit
     assert light_score(coarse_canvas(canvas), Reading(0.0, rows, 0.0)) == 0.0
+
+
+def test_the_facets_of_a_drum_are_one_surface(lit):
+    canvas, _ = lit
+    drum = canvas.cat.index["cylinder", "red", Pose(0, "front")]
+    rows = np.array([(drum, 0.0, 0.0, canvas.cat.size[drum, 2] / 2, 0.0)])
+    shown = faces_shown(canvas, rows) >= 0
+    gains = np.where(shown, np.float32(2.0), canvas.gains)
+    even = replace(canvas, gains=gains, light=np.zeros(shown.shape, np.float32))
+    assert -unevenness(even, Reading(0.0, rows, 0.0)) > 0.8 * 0.5 * shown.sum()
+
+
+def test_light_says_nothing_of_pieces_of_which_nothing_is_seen(lit):
+    canvas, rows = lit
+    unseen = replace(canvas, gains=np.full_like(canvas.gains, -3.0))
+    assert unevenness(unseen, Reading(0.0, rows, 0.0)) == 0.0

@@ -13,14 +13,16 @@ import numpy as np
 
 from referee.kernels.polygons import draw_solid
 from referee.vision.measured import measured
-from referee.vision.render.solids import FACES, solid, z_buffer
+from referee.vision.render.solids import FACES, Solid, solid, z_buffer
 from referee.vision.search.canvas import Canvas, Reading, draw_loose, turned
 from referee.vision.search.stances import Catalogue
 
 FACE_SPREAD = measured(0.1, "log light", "by hand: of grain and noise within a face")
 MOST_UNEVEN = measured(2.0, "nats", "two spreads: beyond, a pixel shows a highlight, a shadow or another face")
-EVEN_NATS = measured(
-    0.5, "nats a pixel", "ln(0.17 / 0.1): a colour's light varies by 0.2 to 0.5 from face to face; see ``palette``"
+GRAIN_NATS = measured(
+    0.5,
+    "nats a pixel",
+    "the mean of half a squared standard normal: what grain of that spread costs; even faces win it",
 )
 FIT_REACH = measured((0.4, 0.2), "log light", "by hand: what is further off a face's median, then off its fit, is left")
 ARC_BEND = measured(0.5, "radians", "facets of an arc meet at 0.31: ``solids.ROUND_STEPS``; no flat faces of a set do")
@@ -44,10 +46,8 @@ def unevenness(canvas: Canvas, reading: Reading) -> float:
         return 0.0
     faces = faces_shown(canvas, rows)
     inner = (faces >= 0) & (faces < FACES * len(standing))
-    surfaces = (
-        np.append(np.concatenate([_surfaces(canvas.cat, int(s)) for s in rows[:, 0]]), 0)[faces]
-        + faces // FACES * FACES
-    )
+    of_piece = np.concatenate([*(_surfaces(canvas.cat, int(stance)) for stance in rows[:, 0]), [0]])
+    surfaces = of_piece[faces] + faces // FACES * FACES
     for one, next_one in ((np.s_[1:], np.s_[:-1]), (np.s_[:, 1:], np.s_[:, :-1])):
         same = surfaces[one] == surfaces[next_one]
         inner[one] &= same
@@ -56,14 +56,14 @@ def unevenness(canvas: Canvas, reading: Reading) -> float:
     inner[inner] = canvas.gains[colors, *np.nonzero(inner)] > 0
     at, face, light = np.argwhere(inner), faces[inner], canvas.light[inner]
     order = np.lexsort((light, face))
-    _, first, which, count = np.unique(face[order], True, True, True)
-    off = _beside_fit(light[order], at[order], which, first + count // 2)
-    return float(np.minimum(np.square(off / FACE_SPREAD) / 2, MOST_UNEVEN).sum()) - EVEN_NATS * len(off)
+    _, first, which, count = np.unique(face[order], return_index=True, return_inverse=True, return_counts=True)
+    off = _residuals(light[order], at[order], which, first + count // 2)
+    return float(np.minimum(np.square(off / FACE_SPREAD) / 2, MOST_UNEVEN).sum()) - GRAIN_NATS * len(off)
 
 
-def _beside_fit(light: np.ndarray, at: np.ndarray, face: np.ndarray, middle: np.ndarray) -> np.ndarray:
-    """What pixels (n,) are off their ``face``'s own light, which may slope: least squares of what is near its median,
-    that of the pixels ``middle`` (f,), by where they are ``at`` (n, 2)."""
+def _residuals(light: np.ndarray, at: np.ndarray, face: np.ndarray, middle: np.ndarray) -> np.ndarray:
+    """Residuals (n,) of the ``light`` (n,) of pixels ``at`` (n, 2) against a plane fitted to each one's ``face`` (n,)
+    of f: least squares of what is near the face's median, then near that fit. ``middle`` (f,) are the median pixels."""
 
     def sums(values: np.ndarray) -> np.ndarray:
         return np.bincount(face, values, len(middle))
@@ -83,7 +83,7 @@ def _beside_fit(light: np.ndarray, at: np.ndarray, face: np.ndarray, middle: np.
 
 def _surfaces(cat: Catalogue, stance: int) -> np.ndarray:
     """(``FACES``,) the surface that each face of a stance is of: facets of an arc are of one."""
-    normals = solid(cat.piece_set.shapes[cat.types[cat.kind[stance]][0]], cat.poses[stance]).normals[2:]  # about it
+    normals = _solid(cat, stance).normals[2:]  # of the sides about it; the first two are its ends
     bends = (normals * np.roll(normals, 1, 0)).sum(1) < math.cos(ARC_BEND)
     about = np.cumsum(bends)
     about[about == 0] = about.max()  # the last goes on at the first
@@ -93,11 +93,15 @@ def _surfaces(cat: Catalogue, stance: int) -> np.ndarray:
 def faces_shown(canvas: Canvas, rows: np.ndarray) -> np.ndarray:
     """(h, w) int32: ``FACES`` times the index of a piece (n, 5), in the mat's frame, plus that of its face, which each
     pixel shows; -1 for none."""
-    cat, buffer = canvas.cat, z_buffer(canvas.gains.shape[1:])
+    buffer = z_buffer(canvas.gains.shape[1:])
     for i, (stance, *place) in enumerate(rows.tolist()):
-        shape = cat.piece_set.shapes[cat.types[cat.kind[int(stance)]][0]]
-        draw_solid(solid(shape, cat.poses[int(stance)]), place, canvas.camera, canvas.matrix, buffer, i, FACES)
+        draw_solid(_solid(canvas.cat, int(stance)), place, canvas.camera, canvas.matrix, buffer, i, FACES)
     return buffer.tags
+
+
+def _solid(cat: Catalogue, stance: int) -> Solid:
+    shape, _ = cat.types[cat.kind[stance]]
+    return solid(cat.piece_set.shapes[shape], cat.poses[stance])
 
 
 def in_openings(canvas: Canvas, reading: Reading) -> float:
