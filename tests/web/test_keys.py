@@ -127,6 +127,30 @@ def test_keys_are_chosen_by_pressing_them_and_stop_on_the_board_and_the_console(
 
 
 @pytest.mark.slow
+def test_the_next_key_may_be_chosen_before_the_one_before_is_kept(context, server, session):
+    building(session)
+    page = context.new_page()
+    page.goto(f"{server.url}setup")
+    held = []
+    page.route("**/evening", lambda route: held.append(route))
+    page.locator("[data-choose=A]").click()
+    with page.expect_request("**/evening"):
+        page.keyboard.press("PageDown")
+    page.locator("[data-choose=B]").click()
+    with page.expect_response("**/evening"):
+        held[0].continue_()
+    page.wait_for_timeout(100)
+    expect(page.locator("#keys .told")).to_contain_text("B's Stop")
+    page.unroute("**/evening")
+    with page.expect_response("**/evening"):
+        page.keyboard.press("Shift")
+    expect(page.locator("[data-key-of=B]")).to_have_text("ShiftLeft")
+    page.reload()
+    expect(page.locator("[data-key-of=A]")).to_have_text("PageDown")
+    expect(page.locator("[data-key-of=B]")).to_have_text("ShiftLeft")
+
+
+@pytest.mark.slow
 def test_the_consoles_own_keys_are_stops_by_key_and_its_buttons_are_not(context, server, session):
     building(session)
     page = context.new_page()

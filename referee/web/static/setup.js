@@ -22,15 +22,18 @@
     for (const button of card.querySelectorAll("[data-choose]"))
       button.setAttribute("aria-pressed", String(button.dataset.choose === choosing));
   };
-  const keep = async (wanted) => {
+  const keep = async (wanted) => { // shown at once: the next choice may begin before this one is answered
+    const before = keys;
+    keys = wanted;
+    choosing = null;
+    show();
     const answer = await fetch("/evening", {
       method: "POST", credentials: "same-origin", body: JSON.stringify({ keys: wanted }),
       headers: { "Content-Type": "application/json", "Accept": "application/json" },
     }).catch(() => null);
-    const fault = answer?.ok ? "" : (await answer?.json().catch(() => ({})))?.error || "…";
-    if (!fault) keys = wanted;
-    choosing = null;
-    show(fault);
+    if (answer?.ok) return;
+    keys = before;
+    show((await answer?.json().catch(() => ({})))?.error || "…");
   };
   const without = (zone) => Object.fromEntries(Object.entries(keys).filter(([z]) => z !== zone));
   card.addEventListener("click", (e) => {
