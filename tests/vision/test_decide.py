@@ -55,6 +55,16 @@ def test_no_ruling_that_is_hardly_ahead(count, ahead, ruling):
     assert ruling or [r.code for r in verdict.reasons] == ["two_readings"]
 
 
+@pytest.mark.parametrize(("ahead", "doubts"), [(790.0, ("close_in_views",)), (810.0, ())])
+def test_a_match_hardly_ahead_in_two_views(ahead, doubts):
+    """A build in each view's own fit: what one millimetre costs in either may decide."""
+    found = [reading(RED, HIGHER, loose=(WHITE_BESIDE,)), reading(RED, score=30_000.0 - ahead)]
+    decision = decided(HeightCard("H", 1, 2), found)
+    assert decision.verdict.ruling == "match"
+    views = dataclasses.replace(decision.case, others=[reading(RED, HIGHER, loose=(WHITE_BESIDE,))])
+    assert tuple(doubts_about(views)) == doubts
+
+
 @pytest.mark.parametrize(
     ("y", "ruling"), [(53.1, "match"), (52.9, "undecided"), (47.1, "undecided"), (46.9, "mismatch")]
 )
