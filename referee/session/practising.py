@@ -258,7 +258,7 @@ class PracticeRunner:
         """A settled view judged; one that cannot be judged is one that cannot be told."""
         session = self._session
         try:
-            judged = judge_by_cameras(session, frames, beside, card, [zone], session.state.rules.tolerances)
+            judged = judge_by_cameras(session, frames, beside, card, [zone])
         except RefereeError:
             return SettledView(_untold(because("not_judged")))
         if zone not in judged.zones:

@@ -7,18 +7,18 @@ main one is gone in mid-duel, the second takes its place (``Session.change_views
 
 import threading
 from collections import deque
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple, Protocol
 
 from cards.card import Card
-from cards.law import Tolerances
 from cards.sentences import sentence
 from referee.devices.ports import Camera, Frame
 from referee.errors import DeviceLost
+from referee.match.state import MatchState
 from referee.match.stop_views import SETTLED_FRAMES, SETTLED_S
 from referee.vision.live.gate import Gate
-from referee.vision.observer import Judgement, Observer, judge_views
+from referee.vision.observer import NONE_EARLIER, EarlierPictures, Judgement, Observer, judge_views
 
 KEPT_S = 1.5
 """So long frames are kept: a Stop is heard, and a build judged, a few frames after it."""
@@ -30,6 +30,10 @@ class WatchingSession(Protocol):
     observer: Observer
     camera: Camera
     second: "SecondView | None"
+
+    @property
+    def state(self) -> MatchState:
+        """The match, by whose rules is judged."""
 
     @property
     def cameras(self) -> list[Camera]:
@@ -111,14 +115,15 @@ def judge_by_cameras(
     beside: Sequence[Frame],
     card: Card,
     zones: Collection[str],
-    tolerances: Tolerances,
+    earlier: Mapping[str, EarlierPictures] = NONE_EARLIER,
 ) -> Judgement:
-    """By the main camera's frames and those of the other ``beside`` them, where there are; of two it is noted which."""
-    images = [f.image for f in frames]
+    """By the main camera's frames, those of the other ``beside`` them, where there are, and ``earlier`` pictures of the
+    main one; of two it is noted which."""
+    images, tolerances = [f.image for f in frames], session.state.rules.tolerances
     if session.second is None:
-        return session.observer.judge(images, card, zones, tolerances)
+        return session.observer.judge(images, card, zones, tolerances, earlier=earlier)
     views = [(session.observer, images)]
     views += [(session.second.observer, [f.image for f in beside])] if beside else []
-    judgement = judge_views(views, card, zones, tolerances)
+    judgement = judge_views(views, card, zones, tolerances, earlier=earlier)
     judged_by = sentence("judged_by", names=[camera.name for camera in session.cameras[: len(views)]])
     return replace(judgement, notes=(*judgement.notes, judged_by))

@@ -162,7 +162,8 @@ class StopJudging:
                 session.command(BeginJudging(frames[0].at_s + session.shift_s))
             assert state.card_id is not None, "look() waits for a card"
             card = session.deck.card(state.card_id)
-            judgement = judge_by_cameras(session, frames, beside, card, state.duel.callers, state.rules.tolerances)
+            earlier = self._history.earlier(frames[-1].image)
+            judgement = judge_by_cameras(session, frames, beside, card, state.duel.callers, earlier)
             rows, self._lost = _rows(judgement), False
             views = {z: self._views(state, z, _said(rows, z), card) for z in state.duel.callers}
             if self._may_look_again(views, look, at_s):
@@ -222,7 +223,8 @@ class StopJudging:
         seen = PRESS_UNSEEN
         beside = self._beside_press(frames, zone)
         if frames and not unseen:
-            judged = judge_by_cameras(self._session, frames, beside, card, [zone], state.rules.tolerances)
+            earlier = self._history.earlier(frames[-1].image)
+            judged = judge_by_cameras(self._session, frames, beside, card, [zone], earlier)
             seen = _said(_rows(judged), zone)
             hidden = covering or "unknown_object" in seen.codes
             seen = verdict_behind_hand(seen, settled, came) if hidden else seen

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 import cv2
 import numpy as np
@@ -51,6 +52,7 @@ from referee.vision.search.canvas import (
     over_field,
     to_build,
 )
+from referee.vision.search.hidden_pieces import SeenPiece, most_lacking, seen_pieces, with_hidden_pieces
 from referee.vision.search.joint import Hypothesis, joint_readings, together
 from referee.vision.search.readings import Searched, search
 from referee.vision.search.sizes import size_factor
@@ -58,7 +60,7 @@ from referee.vision.search.stances import Catalogue, catalogue
 from referee.vision.verdict.case import Case
 from referee.vision.verdict.doubts import Decision, decide, hides
 from referee.vision.verdict.proof import ShownPixels, proof_of, shown_of
-from referee.vision.verdict.rulings import Comparison, Rulings, field_of
+from referee.vision.verdict.rulings import Rulings, field_of
 from referee.vision.verdict.visibility import Visibility, size_fault, visibility_of
 
 PIECES_APART = measured(
@@ -73,6 +75,12 @@ SIZES_TOLD = measured(
 INNER_PX = measured(
     2, "px of the view (mm)", "by hand: so far inside of what stands on the sheet no pixel is a mixture"
 )
+
+EarlierPictures = Callable[[ZoneView, Sequence[str], Build], Sequence[np.ndarray]]
+"""Gives frames (h, w, 3) from while the build grew that show what it may hide, by its view, the names of the colours
+and the build as the settled view has it."""
+
+NONE_EARLIER: Mapping[str, EarlierPictures] = MappingProxyType({})
 
 MapFunction = Callable
 """``map``, or that of a pool of threads: zones are looked at one beside the other."""
@@ -110,8 +118,8 @@ class ZonePixels:
 @dataclass(frozen=True)
 class ZoneSight:
     """What was seen of one zone: its view, the evidence without what judging alone needs (gains, features and light are
-    empty), the build as understood with loose pieces, the ``features`` that the verdict's confidence comes from, and
-    by name the ``doubts`` that apply."""
+    empty), the build as understood with loose pieces, the ``features`` that the verdict's confidence comes from, by
+    name the ``doubts`` that apply, and the ``earlier`` pictures that showed what is hidden."""
 
     view: ZoneView
     evidence: Evidence
@@ -120,6 +128,7 @@ class ZoneSight:
     explained: float
     features: Mapping[str, float] = field(default_factory=dict)
     doubts: tuple[str, ...] = ()
+    earlier: Sequence[np.ndarray] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -266,10 +275,11 @@ class Observer:
         zones: Collection[str] | None = None,
         tolerances: Tolerances = TOLERANCES,
         studied: Callable[[ZoneStudy], None] = lambda study: None,
+        earlier: Mapping[str, EarlierPictures] = NONE_EARLIER,
     ) -> Judgement:
         """Verdicts on one frame (h, w, 3) uint8 BGR, or on several settled frames of the same scene, as
         ``judge_views`` gives them."""
-        return judge_views([(self, frames)], card, zones, tolerances, studied)
+        return judge_views([(self, frames)], card, zones, tolerances, studied, earlier)
 
     def seen(self, frames: Sequence[np.ndarray] | np.ndarray, card: Card, each: MapFunction = map) -> "SeenFrame":
         """What one or several settled frames of the same scene show of the mats.
@@ -378,12 +388,14 @@ def judge_views(
     zones: Collection[str] | None = None,
     tolerances: Tolerances = TOLERANCES,
     studied: Callable[[ZoneStudy], None] = lambda study: None,
+    earlier: Mapping[str, EarlierPictures] = NONE_EARLIER,
 ) -> Judgement:
     """Verdicts on what one camera or several show at a moment: of each its observer and its settled frames, the main
     camera's first, whose mats and views the judgement has.
 
     A zone is judged by all views in which its mat is seen, but those that do not show what stands there while another
-    does; that is noted. ``studied`` is called with what each zone's verdict was worked out from, by several threads.
+    does; that is noted. What the main camera's ``earlier`` pictures show, by zone, and the build hides now stands there
+    yet. ``studied`` is called with what each zone's verdict was worked out from, by several threads.
     """
     start = time.perf_counter()
     with ThreadPoolExecutor(max_workers=2) as pool:
@@ -409,7 +421,8 @@ def judge_views(
 
         def judged(zone: str) -> tuple[Verdict, ZoneSight, tuple[str, ...]]:
             others = {look: one for other in found if other != zone for look, one in found[other].items()}
-            return _judged(_without_hidden(found[zone], others, rulings[zone]), rulings[zone], studied)
+            searched = _without_hidden(found[zone], others, rulings[zone])
+            return _judged(searched, rulings[zone], studied, earlier.get(zone))
 
         rows = dict(zip(asked, pool.map(judged, asked), strict=True))
     notes = [*seen[0].notes, *(note for *_, told in rows.values() for note in told)]
@@ -489,7 +502,10 @@ def _without_hidden(
 
 
 def _judged(
-    searched: Mapping[ZoneLook, Searched], rulings: Rulings, studied: Callable[[ZoneStudy], None]
+    searched: Mapping[ZoneLook, Searched],
+    rulings: Rulings,
+    studied: Callable[[ZoneStudy], None],
+    earlier: EarlierPictures | None,
 ) -> tuple[Verdict, ZoneSight, tuple[str, ...]]:
     """The verdict on a zone by all its looks, what the first of them shows, and what is to be noted."""
     looks = list(searched)
@@ -497,8 +513,8 @@ def _judged(
     while True:
         found = [searched[look] for look in counted]
         hypotheses = joint_readings(found, rulings.is_right, rulings.card)
-        compared = rulings.compare([views[0] for views in hypotheses])
-        cases = _cases(counted, found, hypotheses, rulings, compared)
+        hypotheses, pictures, lacking = _with_earlier(looks[0], found, hypotheses, rulings, earlier)
+        cases = _cases(counted, found, hypotheses, rulings, lacking)
         clear = [look for look in counted if not hides(cases[look])]
         if len(clear) in (0, len(counted)):
             break
@@ -508,17 +524,47 @@ def _judged(
     observer = look.observer
     studied(ZoneStudy(look.view, look.evidence, searched[look].canvas, readings, decision, observer.piece_set))
     left_out = [str(one.number + 1) for one in looks if one not in counted]
-    note = sentence("view_left_out", zone=look.view.zone, cameras=left_out)
+    notes = [sentence("view_left_out", zone=look.view.zone, cameras=left_out)] if left_out else []
+    notes += [sentence("seen_earlier", zone=look.view.zone)] if pictures else []
     sight = ZoneSight(
         look.view.lean(),
         look.evidence.lean(),
-        compared.best.build,
-        compared.margin,
+        case.best.build,
+        case.compared.margin,
         case.fit.share,
         case.features,
         decision.doubts,
+        pictures,
     )
-    return decision.verdict, sight, (note,) if left_out else ()
+    return decision.verdict, sight, tuple(notes)
+
+
+def _with_earlier(
+    look: ZoneLook,
+    found: Sequence[Searched],
+    hypotheses: list[Hypothesis],
+    rulings: Rulings,
+    earlier: EarlierPictures | None,
+) -> tuple[list[Hypothesis], list[np.ndarray], float | None]:
+    """The hypotheses with what earlier pictures of the main camera show and they hide, the pictures that do, and a
+    case's ``lacking``."""
+    if earlier is None or look.number:
+        return hypotheses, [], None
+    seen: list[list[SeenPiece]] = []
+    showing: list[np.ndarray] = []
+    for picture in earlier(look.view, look.evidence.names, rulings.build(hypotheses[0][0])):
+        then = look.observer.seen(picture, rulings.card)
+        if look.view.zone in then.zones:
+            searched = ZoneLook(0, then, look.view.zone, look.cat).search(rulings)
+            if more := seen_pieces(searched, rulings.is_right):
+                seen.append(more)
+                showing.append(picture)
+    if not seen:
+        return hypotheses, [], None
+    now = with_hidden_pieces(found, hypotheses, seen, rulings.is_right)
+    lacking = most_lacking(found[0].canvas, now[0][0], seen)
+    best, was = ([views[0].score for views in of[:2]] for of in (now, hypotheses))
+    return (now, showing, lacking) if lacking or best != was else (hypotheses, [], None)
 
 
 def _cases(
@@ -526,9 +572,10 @@ def _cases(
     found: Sequence[Searched],
     hypotheses: Sequence[Hypothesis],
     rulings: Rulings,
-    compared: Comparison,
+    lacking: float | None,
 ) -> dict[ZoneLook, Case]:
     """The case for the ruling by what all looks show together, with each one's own visibility."""
+    compared = rulings.compare([views[0] for views in hypotheses])
     fitted = {id(views[0]): views for views in hypotheses}
     best = fitted[id(compared.best.reading)]
     rival: Sequence[Reading | None] = fitted[id(compared.rival.reading)] if compared.rival else [None] * len(looks)
@@ -536,7 +583,9 @@ def _cases(
     proof = proof_of([look.shown(rulings, a, b) for look, a, b in zip(looks, best, rival, strict=True)])
     size_factor = min((look.observer.size_factor for look in looks), key=lambda factor: abs(factor - 1))
     return {
-        look: Case(rulings, compared, fit, proof, look.visibility(rulings.build(reading)), size_factor, best[1:])
+        look: Case(
+            rulings, compared, fit, proof, look.visibility(rulings.build(reading)), size_factor, best[1:], lacking
+        )
         for look, reading in zip(looks, best, strict=True)
     }
 

@@ -48,7 +48,7 @@ class StandInObserver:
     def renew_empty(self, frame):
         """Learns nothing: no pixel is looked at."""
 
-    def judge(self, frames, card, zones, tolerances):
+    def judge(self, frames, card, zones, tolerances, earlier=None):
         truth = {z: "match" if self.players.right(z, card) else "mismatch" for z in zones}
         rulings = {z: self.says.get(z) or truth[z] for z in zones}
         reasons = {

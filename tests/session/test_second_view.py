@@ -26,10 +26,10 @@ def views_judged(monkeypatch):
     """How many views each judgement rests on that more than one camera gave."""
     seen = []
 
-    def judge_views(views, *how):
+    def judge_views(views, *how, **more):
         if len(views) > 1:
             seen.append([len(frames) for _, frames in views])
-        return views[0][0].judge(views[0][1], *how)
+        return views[0][0].judge(views[0][1], *how, **more)
 
     monkeypatch.setattr(second_view, "judge_views", judge_views)
     return seen

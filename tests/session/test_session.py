@@ -321,7 +321,7 @@ def test_a_frame_that_breaks_the_seeing_is_an_alarm_and_the_next_are_seen(at_tab
 def test_a_build_that_one_look_cannot_judge_is_judged_by_the_next_or_left_to_a_human(at_table, until, times, phase):
     with at_table() as (session, _):
         judge, faults = session.observer.judge, [IndexError("no paper")] * times
-        session.observer.judge = lambda *given: (_ for _ in ()).throw(faults.pop()) if faults else judge(*given)
+        session.observer.judge = lambda *a, **k: (_ for _ in ()).throw(faults.pop()) if faults else judge(*a, **k)
         begin_duel(session)
         time.sleep(1.1)
         session.press("A")

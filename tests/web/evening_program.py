@@ -71,7 +71,7 @@ class ToldObserver:
     def look(self, frame):
         return SimpleNamespace(poses={}, doubtful=(), camera=None)
 
-    def judge(self, frames, card, zones, tolerances):
+    def judge(self, frames, card, zones, tolerances, earlier=None):
         verdicts = {zone: Verdict("match", 0.97, build=Build(self.piece_set, ())) for zone in zones}
         return Judgement(verdicts, 0.01, SimpleNamespace(poses={}))
 

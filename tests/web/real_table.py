@@ -45,8 +45,8 @@ class Eyes:
         else:
             setattr(self.observer, name, value)
 
-    def judge(self, frames, card, zones, tolerances):
-        seen = self.observer.judge(frames, card, zones, tolerances)
+    def judge(self, frames, card, zones, tolerances, earlier=None):
+        seen = self.observer.judge(frames, card, zones, tolerances, earlier=earlier or {})
         if not self.doubts:
             return seen
         why = (Reason("two_readings", "two readings explain the picture about equally well"),)

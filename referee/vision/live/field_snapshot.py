@@ -34,7 +34,8 @@ class FieldSnapshot:
     """One zone in the reduced copy: ``at`` the window's first row and column; ``image`` (h, w, 3) uint8; ``piece``
     (h, w) bool, where builds are seen and the colour is a piece's; ``field``: how many pixels the field has; whether a
     ``hand`` is over it; ``ground`` (h, w) bool, the field itself on the table, and ``labels`` (h, w) int8, the colours
-    of the whole window, >= 0 a piece's (None: the whole window is the field)."""
+    of the whole window, >= 0 a piece's (None: the whole window is the field); ``rest`` (h, w) bool, what is still and
+    of no hand."""
 
     at: tuple[int, int]
     image: np.ndarray
@@ -43,6 +44,7 @@ class FieldSnapshot:
     hand: bool = False
     ground: np.ndarray | None = None
     labels: np.ndarray | None = None
+    rest: np.ndarray | None = None
 
     @property
     def coloured(self) -> np.ndarray:
@@ -56,7 +58,7 @@ class FieldSnapshot:
 
     def has_changed_since(self, other: "FieldSnapshot") -> bool:
         """Whether anything as large as a piece looks otherwise than there, or the window is another."""
-        return not _same_window(self, other) or _is_piece(~_like(self, other), self.field)
+        return not _same_window(self, other) or is_piece(~_like(self, other), self.field)
 
     def unlike(self, other: "FieldSnapshot") -> float:
         """How much of what is a piece here looks otherwise there, as a share of the field's pixels; all of it where the
@@ -76,9 +78,9 @@ def pieces_placed(before: Sequence[FieldSnapshot], after: Sequence[FieldSnapshot
     lacked, stood = _twice(clear, after), np.zeros(new.shape, bool)
     for sight in before:
         stood |= _like(sight, last) if _same_window(sight, last) else False
-    if _is_piece(new & lacked, last.field):
+    if is_piece(new & lacked, last.field):
         return "after"
-    return "unknown" if _is_piece(new & ~stood, last.field) else "before"
+    return "unknown" if is_piece(new & ~stood, last.field) else "before"
 
 
 @dataclass(frozen=True)
@@ -103,13 +105,13 @@ def arrival(before: Sequence[FieldSnapshot], after: Sequence[FieldSnapshot]) -> 
     new = last.coloured & ~clear.coloured & ~_like(clear, last) & _bare(clear, after)
     new &= ~_twice(last, before)
     new = _in_field(new, clear, last)
-    if not _is_piece(new, last.field):
+    if not is_piece(new, last.field):
         return None
     shows = [(n, s) for n, s in enumerate(after) if _same_window(s, last)]
-    bare = [n for n, s in shows if _is_piece(new & _like(s, clear), last.field)]
+    bare = [n for n, s in shows if is_piece(new & _like(s, clear), last.field)]
     if not bare:
         return None
-    return Arrival(bare[-1], next(n for n, s in shows if n > bare[-1] and _is_piece(new & _like(s, last), last.field)))
+    return Arrival(bare[-1], next(n for n, s in shows if n > bare[-1] and is_piece(new & _like(s, last), last.field)))
 
 
 def came_together(looks: Sequence[tuple[float, FieldSnapshot]], bare_field: FieldSnapshot) -> float | None:
@@ -123,7 +125,7 @@ def came_together(looks: Sequence[tuple[float, FieldSnapshot]], bare_field: Fiel
         return None
     fresh = last.piece & ~clear.coloured & ~_like(clear, last)
     new = _in_field(fresh & _like(bare_field, clear) if _same_window(bare_field, clear) else fresh, clear, last)
-    if not _is_piece(new, last.field):
+    if not is_piece(new, last.field):
         return None
     none, found = np.zeros(new.shape, bool), None
     bare, there = (
@@ -193,7 +195,7 @@ def _like(one: FieldSnapshot, other: FieldSnapshot) -> np.ndarray:
     return np.asarray(channel_max(cv2.absdiff(one.image, other.image)) <= CHANGED)
 
 
-def _is_piece(mask: np.ndarray, field: int) -> bool:
+def is_piece(mask: np.ndarray, field: int) -> bool:
     """Whether some connected part of the mask (h, w), without what is thin, is as large as a piece."""
     parts = regionprops(label(_opened(mask), connectivity=1))
     return any(part.area >= SMALLEST_PIECE_SHARE * field for part in parts)

@@ -40,6 +40,7 @@ REST_S = measured(
 )
 AWAKE_S = measured(0.7, "s", "by hand: what has moved within this time is a hand from a much smaller size on")
 ARM_REST_S = measured(8.0, "s", "as REST_S for whose arm it is: a sleeve rests longer than a hand works")
+STILL_S = measured(0.3, "s", "by hand: a piece that is carried has not been at one place for so long")
 WARM_REST_S = measured(90.0, "s", "by hand: REST_S of what has the hue of skin, for a hand at rest is still a hand")
 HAND_RESTING = measured(0.03, "of the box", "by hand: a thing at rest that covers less of it is no hand")
 WARM_SHARE = measured(
@@ -89,6 +90,7 @@ class _Zone:
     moved_s: float
     missed: int = 0
     strange: np.ndarray | None = None
+    hand: np.ndarray | None = None
 
 
 class _Memory(NamedTuple):
@@ -227,7 +229,8 @@ class Gate:
             zone.moved_s = at_s
         unlike_sheet = (labels <= UNKNOWN) & (zone.field | (labels != DARK))  # dark beside the field are the markers
         strange = np.where(zone.sheet, unlike_sheet, self._memory.unusual[zone.at] & ~of_piece)
-        hand = _reaches_in(strange, zone, self._memory.still_s[zone.at] < AWAKE_S, labels == SKIN)
+        zone.hand = _reaching_in(strange, zone, self._memory.still_s[zone.at] < AWAKE_S, labels == SKIN)
+        hand = bool(zone.hand.any())
         zone.strange = strange if hand else None
         fill = float((of_piece & zone.field).sum()) / pixels
         return ZoneGate(zone.missed == 0, moving, hand, at_s - zone.moved_s, fill)
@@ -235,7 +238,13 @@ class Gate:
     def _sight(self, zone: _Zone, hand: bool) -> FieldSnapshot:
         labels = self._memory.labels[zone.at].copy()
         image, at = self._memory.before[zone.at].copy(), (zone.at[0].start, zone.at[1].start)
-        return FieldSnapshot(at, image, zone.box & (labels >= 0), int(zone.field.sum()), hand, zone.field, labels)
+        told = (labels == GROUND) | ~self._memory.unusual[zone.at]  # a dark sleeve is still as it moves
+        told |= cv2.dilate((labels >= 0).astype(np.uint8), np.ones((5, 5), np.uint8)) > 0
+        rest = told & (self._memory.still_s[zone.at] >= STILL_S)
+        if zone.hand is not None:
+            rest &= cv2.dilate(zone.hand.astype(np.uint8), np.ones((3, 3), np.uint8)) == 0
+        piece = zone.box & (labels >= 0)
+        return FieldSnapshot(at, image, piece, int(zone.field.sum()), hand, zone.field, labels, rest)
 
 
 def reduced_frame(
@@ -283,18 +292,20 @@ def _is_near(zone: _Zone, known: _Zone) -> bool:
     return bool(np.abs(np.subtract(*np.array([*ends]).reshape(2, 4))).max() <= WINDOW_PX)
 
 
-def _reaches_in(strange: np.ndarray, zone: _Zone, awake: np.ndarray, warm: np.ndarray) -> bool:
-    """Whether a connected strange thing is in the box that also is outside of it, or is skin or wood, or covers much
-    of the field."""
+def _reaching_in(strange: np.ndarray, zone: _Zone, awake: np.ndarray, warm: np.ndarray) -> np.ndarray:
+    """(h, w) bool: connected strange things that are in the box and also outside of it, or are skin or wood, or cover
+    much of the field."""
     box = zone.box
     thick = cv2.morphologyEx(strange.astype(np.uint8), cv2.MORPH_OPEN, np.ones((2, 2), np.uint8))
     count, things = cv2.connectedComponents(thick, connectivity=8)
 
     def pixels(where: np.ndarray) -> np.ndarray:
-        return np.bincount(things[where], minlength=count)[1:]
+        return np.bincount(things[where], minlength=count)
 
     inside, whole = pixels(box), box.sum()
     of_hand = (pixels(~box) > RIM_PX) | (pixels(box & warm) > WARM_SHARE * inside)
     moving = (pixels(box & awake) > AWAKE_SHARE * NOISE_SHARE * whole) & (inside > NOISE_SHARE * whole)
     covers = pixels(zone.field) > FIELD_COVERED * zone.field.sum()
-    return bool((covers | of_hand & (moving | (inside > HAND_RESTING * whole))).any())
+    reaching = covers | of_hand & (moving | (inside > HAND_RESTING * whole))
+    reaching[0] = False
+    return np.asarray(reaching[things])

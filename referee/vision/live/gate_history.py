@@ -2,7 +2,7 @@
 the fields of who called Stop are settled and clear, live and of a film."""
 
 import math
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby, pairwise
@@ -14,11 +14,13 @@ from referee.devices.ports import Frame
 from referee.match.stop_views import SETTLED_FRAMES, SETTLED_S, After, Hand, Placed
 from referee.vision.hands.dwell import SURE_LOOKS
 from referee.vision.hands.reaching_arm import ReachingArm, reaching_arm
+from referee.vision.live.build_stages import BuildStages
 from referee.vision.live.field_snapshot import FieldSnapshot, pieces_placed
 from referee.vision.live.fouls import AWAY_S, BUSY_S, LOOK_S, SIGHTS
 from referee.vision.live.gate import GateState, ZoneGate
 from referee.vision.live.mat_motion import MatMotion
 from referee.vision.measured import measured
+from referee.vision.observer import EarlierPictures
 
 HISTORY_S = measured(4.0, "s", "by hand: so long looks are remembered while players build; longer than any question")
 STOPPED = ("stopped", "judging")
@@ -63,7 +65,7 @@ class Aftermath:
 
 class GateHistory:
     """The last seconds of the gate's looks, and the last frames of the building; ``clear``: zone -> the last of those
-    without a hand over its field."""
+    without a hand over its field; ``stages``: zone -> what has stood there since the go."""
 
     def __init__(self) -> None:
         self.forget()
@@ -73,6 +75,7 @@ class GateHistory:
         self._looks: deque[GateLook] = deque()
         self._frames: deque[Frame] = deque(maxlen=2 * AT_PRESS)
         self.clear: dict[str, Frame] = {}
+        self.stages: defaultdict[str, BuildStages] = defaultdict(BuildStages)
         self._snapshots: deque[tuple[float, Mapping[str, FieldSnapshot]]] = deque(maxlen=SIGHTS)
         self._shake: tuple[MatMotion, Mats] | None = None
         self._shaken: list[tuple[float, str]] = []
@@ -93,10 +96,14 @@ class GateHistory:
         self._looks.append(GateLook(frame.at_s, GateState(look.zones), owners or {}, short))
         if not self._snapshots or frame.at_s - self._snapshots[-1][0] >= LOOK_S:
             self._snapshots.append((frame.at_s, look.snapshots))
+            if phase == "building":
+                for zone, snapshot in look.snapshots.items():
+                    self.stages[zone].add(frame, snapshot)
         while phase not in STOPPED and frame.at_s - self._looks[0].at_s > HISTORY_S:
             self._looks.popleft()
         if phase not in (*STOPPED, "building"):
             self.clear.clear()
+            self.stages.clear()
         if phase not in STOPPED:
             self._shake, self._shaken, self._mats_watched_s = None, [], -math.inf
         if phase == "building":
@@ -125,6 +132,14 @@ class GateHistory:
             return []
         moved = [t for t, g in self._gates(zone) if t <= press_s + FRAME_LATE_S and g.moving > TOUCHING] if zone else []
         return [f for f in before if f.at_s > max(moved, default=0.0)] or before[-1:]
+
+    def earlier(self, frame: np.ndarray) -> dict[str, EarlierPictures]:
+        """Zone -> what gives pictures like the ``frame`` (h, w, 3) from while its build grew."""
+
+        def pictures(stages: BuildStages) -> EarlierPictures:
+            return lambda *seen: [stage.in_frame(frame) for stage in stages.hidden_by(*seen)]
+
+        return {zone: pictures(stages) for zone, stages in self.stages.items()}
 
     def covered(self, zone: str, frames: Sequence[Frame]) -> bool:
         """Whether a hand was over the field in one of these frames."""

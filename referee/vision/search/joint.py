@@ -55,10 +55,10 @@ def joint_readings(searched: Sequence[Searched], is_right: Callable[[Reading], b
     pool, _ = explored(beam, _loose(canvas, searched), card, is_right, READINGS)
     wholes = [_with_apart(one.canvas, reading) for one in searched for reading in one.readings]
     wholes += [_with_apart(canvas, reading) for reading in pool]
-    found = _scored(searched, _distinct(wholes, set()), is_right)
+    found = scored(searched, _distinct(wholes, set()), is_right)
     met = [views for best in found[:SECOND_BEST] for views in _improved(searched, beam, best, is_right)]
     fresh = [_with_apart(searched[0].canvas, views[0]) for views in _best_of_each(met, is_right, SECOND_BEST)]
-    found += _scored(searched, _distinct(fresh, {_key(reading) for reading in wholes}), is_right)
+    found += scored(searched, _distinct(fresh, {_key(reading) for reading in wholes}), is_right)
     return sorted(found, key=lambda views: -views[0].score)
 
 
@@ -79,7 +79,7 @@ def _past_loose(one: Searched) -> Canvas:
     canvas, best = one.beam.canvas, one.readings[0]
     canvas.draw(best)
     before = canvas.maps.near.copy()
-    for row in best.loose[~_inside(canvas, best)]:
+    for row in best.loose[~inside(canvas, best)]:
         rasterizer.place(canvas.arrays, row, canvas.scene(), True)
     return replace(canvas, gains=np.where(canvas.maps.near > before, np.float32(0.0), canvas.gains))
 
@@ -102,7 +102,7 @@ def _best_of_each(found: Sequence[Hypothesis], is_right: Callable[[Reading], boo
         yield from sorted(of_ruling, key=lambda views: -views[0].score)[:most]
 
 
-def _scored(
+def scored(
     searched: Sequence[Searched], builds: Sequence[Reading], is_right: Callable[[Reading], bool]
 ) -> list[Hypothesis]:
     """The builds as hypotheses, best first; what is far behind where it stands is not fitted, but for the best few of
@@ -182,10 +182,10 @@ def _improved(
 ) -> list[Hypothesis]:
     """What is met while a hypothesis is edited as long as it helps in all views together, on their coarse canvases."""
     coarse = [replace(one, canvas=one.beam.canvas) for one in searched]
-    best, *_ = met = _scored(coarse, [_with_apart(coarse[0].canvas, views[0])], is_right)
+    best, *_ = met = scored(coarse, [_with_apart(coarse[0].canvas, views[0])], is_right)
     for _ in range(EDIT_ROUNDS):
         for edits_of in (_edits, _grown):
-            tried = _scored(coarse, _distinct(edits_of(beam, best), set()), is_right)
+            tried = scored(coarse, _distinct(edits_of(beam, best), set()), is_right)
             met += tried
             if tried and tried[0][0].score > best[0].score + 1.0:
                 best = tried[0]
@@ -220,10 +220,10 @@ def _grown(beam: BeamSearch, views: Hypothesis) -> list[Reading]:
 
 def _with_apart(canvas: Canvas, reading: Reading) -> Reading:
     """The reading without the loose pieces outside the field: of those in it, which count, every view is asked."""
-    return replace(reading, score=0.0, loose=reading.loose[_inside(canvas, reading)])
+    return replace(reading, score=0.0, loose=reading.loose[inside(canvas, reading)])
 
 
-def _inside(canvas: Canvas, reading: Reading) -> np.ndarray:
+def inside(canvas: Canvas, reading: Reading) -> np.ndarray:
     """Which of the loose pieces (n,) stand in the field."""
     return (np.abs(reading.loose[:, 1:3]) <= canvas.field_mm).all(1)
 

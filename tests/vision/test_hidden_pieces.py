@@ -1,0 +1,120 @@
+"""Pieces that earlier pictures show and the settled one hides."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from cards.build import Build, Piece
+from cards.kinds.layout import LayoutCard
+from cards.pieces import Pose
+from referee.devices.ports import Frame
+from referee.vision.live.build_stages import MOST_STAGES, BuildStages
+from referee.vision.live.gate import Gate
+from referee.vision.live.gate_history import GateHistory
+from referee.vision.observer import Observer
+
+BEHIND_MM = 31.0
+WALL = (
+    Piece("rectangle", "green", Pose(90), -13.0, 0.0, 37.5),
+    Piece("rectangle", "green", Pose(90), 13.0, 0.0, 37.5),
+    Piece("bridge", "orange", Pose(), 0.0, 0.0, 90.0),
+)
+CARD = LayoutCard("L", 1, WALL)
+
+
+@pytest.fixture(scope="module")
+def observer(rig) -> Observer:
+    """It knows the empty table."""
+    return Observer(rig.piece_set, rig.camera, empty=rig.photograph())
+
+
+@pytest.fixture(scope="module")
+def cube(rig, observer) -> Piece:
+    """A cube that the wall hides."""
+    camera_y = observer.look(rig.photograph()).poses["A"].camera_at[1]
+    return Piece("cube", "blue", Pose(), 0.0, float(-np.sign(camera_y)) * BEHIND_MM, 15.0)
+
+
+def test_a_piece_that_was_seen_before_it_was_hidden_counts(rig, observer, cube):
+    settled = rig.photograph({"A": (*WALL, cube)})
+    before = {"A": lambda *_: [rig.photograph({"A": (cube,)})]}
+    assert observer.judge(settled, CARD, ["A"]).zones["A"].ruling == "match"
+    judgement = observer.judge(settled, CARD, ["A"], earlier=before)
+    assert judgement.zones["A"].ruling == "mismatch"
+    assert judgement.zones["A"].reasons[0].code == "extra_piece"
+    assert len(judgement.views["A"].earlier) == 1
+    assert any(getattr(note, "code", "") == "seen_earlier" for note in judgement.notes)
+
+
+def test_earlier_pictures_of_what_is_in_sight_change_nothing(rig, observer):
+    settled = rig.photograph({"A": WALL})
+    alone = observer.judge(settled, CARD, ["A"])
+    told = observer.judge(settled, CARD, ["A"], earlier={"A": lambda *_: [rig.photograph({"A": WALL[:2]})]})
+    assert (told.zones["A"].ruling, told.views["A"].doubts) == (alone.zones["A"].ruling, alone.views["A"].doubts)
+
+
+def test_a_piece_seen_earlier_that_has_no_place_now(rig, observer):
+    """It stood in the midst of where the wall stands: one of the pictures is not of this build."""
+    stood = Piece("cylinder", "red", Pose(), 0.0, 0.0, 22.5)
+    before = {"A": lambda *_: [rig.photograph({"A": (stood,)})]}
+    judgement = observer.judge(rig.photograph({"A": WALL}), CARD, ["A"], earlier=before)
+    assert judgement.zones["A"].ruling == "undecided"
+    assert "film_differs" in judgement.views["A"].doubts
+
+
+def played(rig, observer, builds) -> GateHistory:
+    """What the gate remembers of a build that is seen so for a second each."""
+    gate, history = Gate(observer), GateHistory()
+    for n in range(10 * len(builds)):
+        frame = Frame(rig.photograph({"A": builds[n // 10]}), n, n / 10)
+        history.add(frame, gate.look(frame), "building")
+    return history
+
+
+def hidden(rig, observer, history, build) -> int:
+    """How many stages show what the build hides."""
+    view = observer.gather(rig.photograph({"A": build}))[2]["A"][0]
+    names = gate_names(observer)
+    return len(history.stages["A"].hidden_by(view, names, Build(rig.piece_set, tuple(build))))
+
+
+def gate_names(observer) -> tuple[str, ...]:
+    gate = Gate(observer)
+    gate.look(Frame(observer.empty, 0, 0.0))
+    assert gate.colours is not None
+    return gate.colours[0]
+
+
+def test_a_stage_is_kept_of_each_piece_that_came(rig, observer, cube):
+    history = played(rig, observer, [(), (cube,), (cube, *WALL)])
+    assert len(history.stages["A"].kept) == 3
+    assert hidden(rig, observer, history, WALL) == 1
+    assert hidden(rig, observer, history, (*WALL, cube)) == 0, "the build has a piece for it"
+    (picture,) = history.earlier(rig.photograph({"A": WALL}))["A"](
+        observer.gather(rig.photograph({"A": WALL}))[2]["A"][0], gate_names(observer), Build(rig.piece_set, WALL)
+    )
+    assert observer.judge(picture, CARD, ["A"]).zones["A"].build.pieces[0].shape == "cube"
+
+
+def test_what_was_seen_to_go_is_no_longer_there(rig, observer, cube):
+    history = played(rig, observer, [(), (cube,), (), WALL])
+    assert hidden(rig, observer, history, WALL) == 0
+
+
+def test_stages_are_forgotten_when_the_duel_is_over(rig, observer):
+    history = played(rig, observer, [(), WALL])
+    frame = Frame(rig.photograph(), 99, 9.9)
+    history.add(frame, Gate(observer).look(frame), "ready")
+    assert not history.stages
+
+
+def test_no_more_stages_are_kept_than_there_is_memory_for(rig, observer):
+    stages = played(rig, observer, [(), WALL]).stages["A"]
+    assert len(stages.kept) == 2
+    stages.kept = stages.kept * (MOST_STAGES // 2)
+    gate = Gate(observer)
+    for n in range(20):
+        frame = Frame(rig.photograph({"A": WALL[:1]}), n, 10 + n / 10)
+        stages.add(frame, gate.look(frame).snapshots["A"])
+    assert len(stages.kept) == MOST_STAGES and isinstance(stages, BuildStages)
