@@ -3,11 +3,11 @@
 ``attempt.json`` says everything in one object: ``card``, ``players`` (zone -> name), ``zones``, the names of
 ``camera``, ``piece_set`` and ``deck``, ``go`` (seconds), ``stop`` ({zone, seconds}), ``marks``, ``judged``,
 ``verdicts`` (zone -> the contract's row), ``findings`` (zone -> names of ``rules.FINDINGS``), ``callers``,
-``award`` (player), ``human`` (rulings by people), ``dropped``, ``versions``, ``simulated``, ``hashes`` (file ->
-SHA-256), ``film`` (the original, where ``video.mp4`` is a copy for browsers), ``second`` (the second ``camera``,
-when its film ``begins``, ``dropped``, ``cut_short``) and ``cut_short``: why the recording is not whole, or null, with
-``cut_short_said`` for other languages. All seconds are video time, 0 at the first camera's first frame; each film and
-its list of times begin at 0.
+``award`` (player), ``human`` (rulings by people), ``dropped``, ``versions``, ``simulated``, ``earlier`` (zone ->
+pictures from while its build grew that its verdict rests on), ``hashes`` (file -> SHA-256), ``film`` (the original,
+where ``video.mp4`` is a copy for browsers), ``second`` (the second ``camera``, when its film ``begins``, ``dropped``,
+``cut_short``) and ``cut_short``: why the recording is not whole, or null, with ``cut_short_said`` for other languages.
+All seconds are video time, 0 at the first camera's first frame; each film and its list of times begin at 0.
 Recorded facts are never edited: what people say later stands in ``review.jsonl`` beside them, one line each, appended.
 """
 
@@ -120,6 +120,7 @@ class _Meta(BaseModel):
     findings: dict[str, list[str]] | None = None
     human: list[dict[str, Any]] | None = None
     fouls: list[dict[str, Any]] | None = None
+    earlier: dict[str, list[str]] | None = None
     hashes: dict[str, str] | None = None
     cut_short: str | None = None
     cut_short_said: dict[str, Any] | None = None
@@ -236,6 +237,11 @@ class Attempt:
     def judged_frames(self) -> list[np.ndarray]:
         """The frames that the verdict stands on, lossless, (h, w, 3) uint8 BGR each."""
         return [read_image(self.folder / n) for n in self.judged_names()]
+
+    def earlier_pictures(self) -> dict[str, list[np.ndarray]]:
+        """Zone -> pictures (h, w, 3) uint8 BGR from while its build grew, that its verdict rests on."""
+        kept = self.meta.get("earlier") or {}
+        return {zone: [read_image(self.folder / Path(n).name) for n in names] for zone, names in kept.items()}
 
     @property
     def at_press(self) -> Mapping[str, Mapping]:

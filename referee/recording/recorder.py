@@ -14,6 +14,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from av.error import FFmpegError
 
 from cards.sentences import sentence
@@ -154,7 +155,7 @@ class Recorder:
         self._wake = threading.Condition()
         self._rings: dict[int, deque[Frame]] = {1: deque(), 2: deque()}
         self._backlog = Backlog(pending_bytes)
-        self._kept = self._kept_beside = self._unwritten = 0
+        self._kept = self._kept_beside = self._kept_earlier = self._unwritten = 0
         self._folder: Path | None = None
         self._take: AttemptWriter | None = None
         self._busy = self._closed = False
@@ -193,7 +194,7 @@ class Recorder:
         folder = self._new_folder(str(meta.get("match_id") or "duel"), meta)
         said = dict(meta) | {"recorded_at": self.clock.utc().isoformat(timespec="seconds")}
         with self._wake:
-            self._folder, self._kept, self._kept_beside = folder, 0, 0
+            self._folder, self._kept, self._kept_beside, self._kept_earlier = folder, 0, 0, 0
             self._append(partial(self._open, folder, said, go_at_s))
             rings = [ring for ring in self._rings.values() if ring and ring[-1].at_s > go_at_s - self.before_s]
             for frame in chain.from_iterable(rings):
@@ -221,7 +222,7 @@ class Recorder:
             first_beside, self._kept_beside = self._kept_beside, self._kept_beside + len(beside)
         files = [f"stop_{n}.png" if n else "stop.png" for n in range(first, first + len(frames))]
         files_beside = [f"second_{n}.png" for n in range(first_beside, first_beside + len(beside))]
-        self._keep([*files, *files_beside], [*frames, *beside])
+        self._keep([*files, *files_beside], [frame.image for frame in (*frames, *beside)])
         looks = [(files, frames), *([(files_beside, beside)] if beside else [])]
         self._do(lambda take: take.judged(looks, verdicts))
 
@@ -233,22 +234,31 @@ class Recorder:
         the disk when this returns, as ``judged``; may raise OSError."""
         shown = [(f"press_{zone}", frames), *([(f"press_{zone}_beside", beside)] if beside else [])]
         looks = [([f"{stem}_{n}.png" for n in range(len(of))], of) for stem, of in shown]
-        self._keep([name for files, _ in looks for name in files], [*frames, *beside])
+        self._keep([name for files, _ in looks for name in files], [frame.image for frame in (*frames, *beside)])
         self._do(lambda take: take.at_press(zone, looks, said))
 
-    def _keep(self, files: Sequence[str], frames: Sequence[Frame]) -> None:
-        """Write the frames into the running recording, on the caller's thread; where the disk is full, in the place
+    def earlier(self, zone: str, pictures: Sequence[np.ndarray]) -> None:
+        """Keep pictures (h, w, 3) from while a zone's build grew that its verdict rests on, as ``judged`` keeps
+        frames."""
+        with self._wake:
+            first, self._kept_earlier = self._kept_earlier, self._kept_earlier + len(pictures)
+        files = [f"earlier_{n}.png" for n in range(first, first + len(pictures))]
+        self._keep(files, pictures)
+        self._do(lambda take: take.earlier(zone, files))
+
+    def _keep(self, files: Sequence[str], pictures: Sequence[np.ndarray]) -> None:
+        """Write the pictures into the running recording, on the caller's thread; where the disk is full, in the place
         that was reserved for this."""
         with self._wake:
             folder = self._folder
         if folder is None:
             return
-        for name, frame in zip(files, frames, strict=True):
+        for name, picture in zip(files, pictures, strict=True):
             try:
-                write_file(folder / name, frame.image)
+                write_file(folder / name, picture)
             except OSError:
                 (folder / RESERVED).unlink(missing_ok=True)
-                write_file(folder / name, frame.image)
+                write_file(folder / name, picture)
 
     def finish(self, final: Mapping[str, Any] | None = None) -> Path | None:
         """End the recording with what is known now; gives the folder at once, ``settle`` waits for it.

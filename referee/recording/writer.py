@@ -180,6 +180,12 @@ class AttemptWriter:
         self.meta["at_press"] = {**self.meta.get("at_press", {}), zone: row}
         self.save()
 
+    def earlier(self, zone: str, files: Sequence[str]) -> None:
+        """Write down which files hold pictures from while a build grew that its verdict rests on. May raise OSError."""
+        known = self.meta.get("earlier", {})
+        self.meta["earlier"] = {**known, zone: [*known.get(zone, ()), *files]}
+        self.save()
+
     def finish(self, final: Mapping, now_s: float) -> None:
         """Close the videos, hash everything, and say that the recording is whole. May raise OSError."""
         self.meta |= final

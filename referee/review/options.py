@@ -84,6 +84,7 @@ def files_used(attempt: Attempt, options: RejudgeOptions) -> list[str]:
     views = [(view, [of_camera(name, view.number) for name in learnt]) for view in attempt.judged_views]
     seen = [name for view, names in views for name in (*view.judged_names(), *names)] if options.look else []
     pressed = [n for zone in attempt.at_press for _, names in attempt.press_views(zone) for n in names]
+    pressed += [name for names in (attempt.meta.get("earlier") or {}).values() for name in names]
     film = [attempt.film.name] if options.watch or (options.look and is_unjudged(attempt)) else []
     return [DECK, PIECES, *seen, *(pressed if options.look else []), *film]
 

@@ -33,7 +33,7 @@ from referee.review.options import RejudgeOptions, files_used, is_unjudged
 from referee.review.stop_ruling import Row, judge_both_views, player_name, recorded_rules
 from referee.review.stop_watch import watch_stop
 from referee.review.timeline import CACHE
-from referee.vision.observer import judge_views
+from referee.vision.observer import EarlierPictures, judge_views
 
 FILES_NOT_JUDGED = (REVIEW, JOURNAL, CACHE)
 """What nobody judges by."""
@@ -155,7 +155,7 @@ def press_row(attempt: Attempt, zone: str, card: Card, options: RejudgeOptions, 
         (observer_of(view, options.palette), [read_image(attempt.folder / name) for name in names])  # without loss
         for view, names in attempt.press_views(zone)
     ]
-    seen = judge_views(views, card, [zone], tolerances).to_json("press", card.id)["zones"]
+    seen = judge_views(views, card, [zone], tolerances, earlier=earlier_of(attempt)).to_json("press", card.id)["zones"]
     said = zone_verdict(seen[zone]) if zone in seen else UNSEEN
     if at_press.get("covered"):
         said = verdict_behind_hand(said, zone_verdict(settled), at_press.get("placed", "unknown"))
@@ -185,11 +185,16 @@ def judge_attempt(attempt: Attempt, card: Card, options: RejudgeOptions) -> Mapp
     return eye(attempt, card, options.palette)
 
 
+def earlier_of(attempt: Attempt) -> dict[str, EarlierPictures]:
+    """Zone -> what gives the recorded pictures from while its build grew."""
+    return {zone: lambda *_, kept=kept: kept for zone, kept in attempt.earlier_pictures().items()}
+
+
 def judge_frames(attempt: Attempt, card: Card, palette: str | None = None) -> Mapping[str, dict]:
     """Today's vision on the attempt's judged frames: zone -> the contract's row."""
     views = [(observer_of(view, palette), view.judged_frames()) for view in attempt.judged_views]
     zones = sorted(attempt.verdicts) or attempt.meta.get("zones")  # where none was judged those that are named
-    seen = judge_views(views, card, zones, recorded_rules(attempt, None).tolerances)
+    seen = judge_views(views, card, zones, recorded_rules(attempt, None).tolerances, earlier=earlier_of(attempt))
     rows: Mapping[str, dict] = seen.to_json("stop.png", card.id)["zones"]
     return rows
 

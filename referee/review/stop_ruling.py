@@ -100,8 +100,10 @@ def judge_both_views(
     tolerances = recorded_rules(attempt, None).tolerances
 
     def judge(frames: Sequence[VideoFrame], zones: Sequence[str]) -> Rows:
-        last = frames[-1:] if is_shaken(attempt) else frames
-        judged = observer.judge([as_decoded(f) for f in last], card, zones, tolerances)
+        shaken = is_shaken(attempt)
+        shown = [as_decoded(f) for f in (frames[-1:] if shaken else frames)]
+        earlier = {} if shaken else seen.earlier(shown[-1])
+        judged = observer.judge(shown, card, zones, tolerances, earlier=earlier)
         rows: Rows = judged.to_json("", card.id)["zones"]
         return rows
 

@@ -9,6 +9,8 @@ from collections import deque
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from referee.devices.ports import Frame
 from referee.errors import BadAttempt
 from referee.match.stop_views import SETTLED_FRAMES, SETTLED_S, Hand, Placed
@@ -18,7 +20,7 @@ from referee.review.film import as_decoded, is_shaken, observer_of, recorded_fra
 from referee.vision.live.fouls import BUSY_S
 from referee.vision.live.gate import NOISE_SHARE, Gate, GateState
 from referee.vision.live.gate_history import AT_PRESS, Aftermath, GateHistory, StopWatch, is_settled
-from referee.vision.observer import Observer
+from referee.vision.observer import EarlierPictures, Observer
 
 QUICKEST_S = 1 / 31
 """Frames that follow one another sooner are left out: the gate's measures are those of a camera's usual rate."""
@@ -36,7 +38,8 @@ class StopSeen:
     """A recording around its Stop. ``zones`` whose mats are in view; ``frames`` of the settled view and whether it is
     ``clear`` of hands; by zone that was asked for: what came ``after`` the press, the frames at the ``press`` and
     whether a hand is in them (``covered``), when what stands now was ``placed``, and whose ``hand`` was at work in it
-    then; ``early``: zone -> since when it was touched or not empty as the go sounded."""
+    then; ``early``: zone -> since when it was touched or not empty as the go sounded; ``earlier``: what gives pictures
+    like a frame (h, w, 3) from while the builds grew."""
 
     zones: tuple[str, ...]
     frames: list[VideoFrame]
@@ -47,6 +50,7 @@ class StopSeen:
     placed: Mapping[str, Placed]
     hand: Mapping[str, Hand]
     early: Mapping[str, float]
+    earlier: Callable[[np.ndarray], Mapping[str, EarlierPictures]]
 
     def counts(self, zone: str) -> bool:
         """Whether the view at the press counts: the field was touched after it, or nobody knows."""
@@ -81,7 +85,8 @@ class _Watch:
         frame = Frame(shown.image, shown.index, shown.seconds)
         arms = {} if building else self.watch.arms(frame, look, self.judged, self.stop_s)
         owners, short = {z: arm.owner for z, arm in arms.items()}, [z for z, arm in arms.items() if arm.short]
-        self.history.add(frame, look, "building" if building else "stopped", owners, short)
+        begun = shown.seconds >= (self.attempt.go_s or 0.0)
+        self.history.add(frame, look, ("building" if begun else "ready") if building else "stopped", owners, short)
         if building:
             self.before.append(shown)
             self._before_the_go(shown, look)
@@ -139,6 +144,7 @@ class _Watch:
             {z: self.history.placed(z, self.stop_s) for z in self.judged},
             {z: self.history.hand(z, self.stop_s, AT_WORK_S) for z in self.judged},
             self._early(),
+            self.history.earlier,
         )
 
 

@@ -225,6 +225,7 @@ class StopJudging:
         if frames and not unseen:
             earlier = self._history.earlier(frames[-1].image)
             judged = judge_by_cameras(self._session, frames, beside, card, [zone], earlier)
+            self._keep_earlier(judged)
             seen = _said(_rows(judged), zone)
             hidden = covering or "unknown_object" in seen.codes
             seen = verdict_behind_hand(seen, settled, came) if hidden else seen
@@ -254,6 +255,12 @@ class StopJudging:
         if self._session.recording:
             first, other = (beside, frames) if self._second_is_main else (frames, beside)
             self._evidence(partial(self._session.recording.recorder.judged, first, _rows(judgement), beside=other))
+        self._keep_earlier(judgement)
+
+    def _keep_earlier(self, judgement: Judgement) -> None:
+        for zone, sight in judgement.views.items() if self._session.recording else ():
+            if sight.earlier and self._session.recording:
+                self._evidence(partial(self._session.recording.recorder.earlier, zone, sight.earlier))
 
     @property
     def _second_is_main(self) -> bool:

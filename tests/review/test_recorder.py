@@ -26,6 +26,8 @@ from referee.recording.folder import bytes_of
 from referee.recording.retention import read_removals
 from referee.recording.video import VideoWriter, frame_seconds, read_frame, read_video, remux
 from referee.recording.writer import AttemptWriter, write_file
+from referee.review.options import RejudgeOptions, files_used
+from referee.review.rejudge import earlier_of
 from referee.session.duel_recording import kept_files
 
 
@@ -97,6 +99,17 @@ def test_frames_keep_their_true_times_and_order(kit, recorder, clock):
 def test_the_judged_frame_is_kept_bit_by_bit(kit, recorder, clock):
     folder, _ = record(kit, recorder, clock)
     assert np.array_equal(load_attempt(folder).judged_frames()[0], kit.picture(49))
+
+
+def test_pictures_from_while_a_build_grew_are_kept_and_judged_by_again(kit, recorder, clock):
+    pictures = [kit.shot(n, clock).image for n in range(2)]
+    keep = recorder.finish
+    recorder.finish = lambda final: [recorder.earlier("A", [p]) for p in pictures] and keep(final)
+    attempt = load_attempt(record(kit, recorder, clock)[0])
+    assert all((kept == p).all() for kept, p in zip(attempt.earlier_pictures()["A"], pictures, strict=True))
+    assert not attempt.problems() and {"earlier_0.png", "earlier_1.png"} <= set(attempt.meta["hashes"])
+    assert len(earlier_of(attempt)["A"](None, (), None)) == 2
+    assert {"earlier_0.png", "earlier_1.png"} <= set(files_used(attempt, RejudgeOptions()))
 
 
 def test_the_video_is_an_ordinary_one_with_its_index_in_front(kit, recorder, clock):
