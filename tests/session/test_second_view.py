@@ -126,9 +126,7 @@ def test_what_stood_at_the_press_is_judged_by_both_cameras_where_both_surely_saw
     used = files_used(attempt, RejudgeOptions())
     assert {*row["files"], *row["beside"]["files"]} <= set(used)
     seen = []
-    monkeypatch.setattr(
-        rejudge, "judge_views", lambda views, *how, **more: seen.append(views) or Judgement({}, 0.0, None)
-    )
+    monkeypatch.setattr(rejudge, "judge_views", lambda views, *_, **__: seen.append(views) or Judgement({}, 0.0, None))
     rejudge.press_row(attempt, "A", attempt.card, RejudgeOptions(), row["row"])
     assert [len(frames) for _, frames in seen[0]] == [len(row["files"]), len(row["beside"]["files"])]
 
@@ -207,9 +205,7 @@ def test_the_frames_that_both_cameras_were_judged_by_are_recorded_and_judged_aga
     focal_px = [view.camera.focal_px for view in attempt.judged_views]
     assert focal_px == pytest.approx([lens.focal_px, side_lens.focal_px])
     seen = []
-    monkeypatch.setattr(
-        rejudge, "judge_views", lambda views, *how, **more: seen.append(views) or Judgement({}, 0.0, None)
-    )
+    monkeypatch.setattr(rejudge, "judge_views", lambda views, *_, **__: seen.append(views) or Judgement({}, 0.0, None))
     rejudge.judge_frames(attempt, attempt.card)
     assert [len(frames) for _, frames in seen[0]] == [3, views_judged[-1][1]]
     assert not attempt.problems()
