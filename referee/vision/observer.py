@@ -52,7 +52,7 @@ from referee.vision.search.canvas import (
     over_field,
     to_build,
 )
-from referee.vision.search.hidden_pieces import SeenPiece, most_lacking, seen_pieces, with_hidden_pieces
+from referee.vision.search.hidden_pieces import SeenPiece, count_lacking, seen_pieces, with_hidden_pieces
 from referee.vision.search.joint import Hypothesis, joint_readings, together
 from referee.vision.search.readings import Searched, search
 from referee.vision.search.sizes import size_factor
@@ -545,7 +545,7 @@ def _with_earlier(
     hypotheses: list[Hypothesis],
     rulings: Rulings,
     earlier: EarlierPictures | None,
-) -> tuple[list[Hypothesis], list[np.ndarray], float | None]:
+) -> tuple[list[Hypothesis], list[np.ndarray], int | None]:
     """The hypotheses with what earlier pictures of the main camera show and they hide, the pictures that do, and a
     case's ``lacking``."""
     if earlier is None or look.number:
@@ -562,7 +562,7 @@ def _with_earlier(
     if not seen:
         return hypotheses, [], None
     now = with_hidden_pieces(found, hypotheses, seen, rulings.is_right)
-    lacking = most_lacking(found[0].canvas, now[0][0], seen)
+    lacking = count_lacking(found[0].canvas, now[0][0], seen)
     best, was = ([views[0].score for views in of[:2]] for of in (now, hypotheses))
     return (now, showing, lacking) if lacking or best != was else (hypotheses, [], None)
 
@@ -572,7 +572,7 @@ def _cases(
     found: Sequence[Searched],
     hypotheses: Sequence[Hypothesis],
     rulings: Rulings,
-    lacking: float | None,
+    lacking: int | None,
 ) -> dict[ZoneLook, Case]:
     """The case for the ruling by what all looks show together, with each one's own visibility."""
     compared = rulings.compare([views[0] for views in hypotheses])

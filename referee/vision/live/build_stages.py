@@ -104,13 +104,13 @@ class BuildStages:
             for piece in pieces:
                 if piece.is_in(labels):
                     left &= ~(piece.alone & (labels == piece.color))
-            found.append((left, stage))
+            found += [(stage, color, left & (labels == color)) for color in np.unique(labels[left])]
         chosen: list[Stage] = []
-        covered = np.zeros(tags.shape, bool)
-        for left, stage in sorted(found, key=lambda f: -int(f[0].sum())):
-            if len(chosen) < MOST_READ and _is_patch(left & ~covered, field_px):
-                chosen.append(stage)
-                covered |= left
+        covered = {color: np.zeros(tags.shape, bool) for _, color, _ in found}
+        for stage, color, patch in sorted(found, key=lambda f: -int(f[2].sum())):
+            if stage in chosen or (len(chosen) < MOST_READ and _is_patch(patch & ~covered[color], field_px)):
+                chosen += [] if stage in chosen else [stage]
+                covered[color] |= patch
         return chosen
 
 

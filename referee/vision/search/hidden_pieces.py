@@ -69,10 +69,10 @@ def with_hidden_pieces(
     return sorted(found, key=lambda views: -views[0].score)
 
 
-def most_lacking(canvas: Canvas, reading: Reading, seen: Sequence[Sequence[SeenPiece]]) -> float:
-    """By how many nats, at most, earlier pictures show a piece that a reading lacks; 0 for none."""
+def count_lacking(canvas: Canvas, reading: Reading, seen: Sequence[Sequence[SeenPiece]]) -> int:
+    """How many of the pieces that earlier pictures have seen a reading lacks."""
     rows = _in_field(canvas, reading)
-    return max((p.nats for some in seen for p in some if not _is_among(canvas.cat, p.row, rows)), default=0.0)
+    return sum(not _is_among(canvas.cat, piece.row, rows) for pieces in seen for piece in pieces)
 
 
 def _on_top(canvas: Canvas, rows: np.ndarray, reading: Reading) -> Reading:

@@ -24,8 +24,8 @@ class Case:
     """What a ruling rests on: the readings ``compared``, how well the one ahead accounts for the picture (``fit``), how
     far the pixels by themselves show it (``proof``), what the picture allows to be told (``visibility``), the pieces'
     lengths as times the piece file's (``size_factor``), the reading ahead as further cameras' views have it
-    (``others``), and by how many nats earlier pictures show a piece that it lacks, 0 for none, None where there was
-    nothing to look for in them (``lacking``)."""
+    (``others``), and how many pieces that earlier pictures show it lacks, None where there was nothing to look for in
+    them (``lacking``)."""
 
     rulings: Rulings
     compared: Comparison
@@ -34,7 +34,7 @@ class Case:
     visibility: Visibility
     size_factor: float = 1.0
     others: Sequence[Reading] = ()
-    lacking: float | None = None
+    lacking: int | None = None
 
     @property
     def best(self) -> Ruled:
