@@ -102,6 +102,17 @@ def test_what_was_seen_to_go_is_no_longer_there(rig, observer, cube):
     assert hidden(rig, observer, history, WALL) == 0
 
 
+def test_a_place_that_was_empty_for_too_short_a_time_for_a_stage_is_empty(rig, observer, cube):
+    gate, history = Gate(observer), GateHistory()
+    builds = [(), (cube,), (), WALL]
+    for n in range(32):
+        build = builds[(n >= 8) + (n >= 18) + (n >= 24)]
+        frame = Frame(rig.photograph({"A": build}), n, n / 10)
+        history.add(frame, gate.look(frame), "building")
+    assert len(history.stages["A"].kept) == 3
+    assert hidden(rig, observer, history, WALL) == 0
+
+
 def test_stages_are_forgotten_when_the_duel_is_over(rig, observer):
     history = played(rig, observer, [(), WALL])
     frame = Frame(rig.photograph(), 99, 9.9)

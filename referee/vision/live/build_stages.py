@@ -15,6 +15,7 @@ import numpy as np
 from cards.build import Build
 from referee.devices.ports import Frame
 from referee.vision.hands.geometry import reduction
+from referee.vision.image.shadow import CHANGED, channel_max
 from referee.vision.image.view import ZoneView
 from referee.vision.live.field_snapshot import FieldSnapshot, is_piece
 from referee.vision.measured import measured
@@ -30,11 +31,13 @@ SHOWN_SHARE = measured(0.8, "of a piece's pixels", "by hand: a stage that shows 
 @dataclass(frozen=True, eq=False)
 class Stage:
     """What stood at rest in a field's window: ``picture`` (h, w, 3) uint8, whose first row and column in the frame are
-    ``at``; ``labels`` (h / factor, w / factor) int8, as ``FieldSnapshot``'s, -1 for none."""
+    ``at``; ``labels`` (h / factor, w / factor) int8, as ``FieldSnapshot``'s, -1 for none; ``gone`` like it, bool, where
+    the field was seen empty since."""
 
     at: tuple[int, int]
     picture: np.ndarray
     labels: np.ndarray
+    gone: np.ndarray
     factor: int
 
     def in_frame(self, frame: np.ndarray) -> np.ndarray:
@@ -44,12 +47,12 @@ class Stage:
         out[y : y + h, x : x + w] = self.picture
         return out
 
-    def labels_in(self, view: ZoneView) -> np.ndarray:
-        """The labels in the pixels (h, w) of a view."""
+    def labels_in(self, view: ZoneView) -> tuple[np.ndarray, np.ndarray]:
+        """The labels in the pixels (h, w) of a view, and where it is ``gone``."""
         x, y = ((m - first + 0.5) / self.factor - 0.5 for m, first in zip(view.maps, self.at[::-1], strict=True))
         sites = x.astype(np.float32), y.astype(np.float32)
         shown = cv2.remap((self.labels + 1).astype(np.uint8), *sites, cv2.INTER_NEAREST)
-        return shown.astype(np.int8) - 1
+        return shown.astype(np.int8) - 1, cv2.remap(self.gone.astype(np.uint8), *sites, cv2.INTER_NEAREST) > 0
 
 
 class BuildStages:
@@ -58,7 +61,8 @@ class BuildStages:
     def __init__(self) -> None:
         self.kept: list[Stage] = []
         self._now: Stage | None = None
-        self._before = np.zeros((0, 0), np.int8)
+        self._empty = np.zeros((0, 0, 3), np.uint8)
+        self._before: np.ndarray = np.zeros((0, 0), np.int8)
         self._since_s = 0.0
 
     def add(self, frame: Frame, look: FieldSnapshot) -> None:
@@ -69,10 +73,14 @@ class BuildStages:
         (y, x), (h, w) = ((factor * a, factor * b) for a, b in (look.at, look.piece.shape))
         shown = frame.image[y : y + h, x : x + w]
         if self._now is None or self._now.at != (y, x) or self._now.picture.shape != shown.shape:
-            self._now = Stage((y, x), shown.copy(), np.full(look.piece.shape, -1, np.int8), factor)
-            self.kept, self._before, self._since_s = [], self._now.labels.copy(), frame.at_s
+            none = np.full(look.piece.shape, -1, np.int8)
+            self._now, self._empty = Stage((y, x), shown.copy(), none, none >= 0, factor), look.image
+            self.kept, self._before, self._since_s = [], none.copy(), frame.at_s
         now = self._now
         now.labels[look.rest] = np.where(look.piece, look.labels, -1)[look.rest]
+        bare = look.rest & (look.labels < 0) & (channel_max(cv2.absdiff(look.image, self._empty)) <= CHANGED)
+        for stage in self.kept:
+            stage.gone[bare] = True
         size = shown.shape[1::-1]
         rest = cv2.resize(look.rest.astype(np.uint8), size, interpolation=cv2.INTER_NEAREST)
         cv2.copyTo(np.ascontiguousarray(shown), rest, now.picture)
@@ -81,7 +89,7 @@ class BuildStages:
         elif frame.at_s - self._since_s >= CALM_S and (
             not self.kept or is_piece(now.labels != self.kept[-1].labels, look.field)
         ):
-            self.kept.append(Stage(now.at, now.picture.copy(), now.labels.copy(), factor))
+            self.kept.append(Stage(now.at, now.picture.copy(), now.labels.copy(), now.gone.copy(), factor))
             if len(self.kept) > MOST_STAGES:  # the one most like the next tells least
                 alike = [(one.labels == after.labels).mean() for one, after in pairwise(self.kept[1:])]
                 del self.kept[1 + int(np.argmax(alike))]
@@ -95,12 +103,11 @@ class BuildStages:
             for i, p in enumerate(build.pieces)
         ]
         field_px = int(view.regions[2].sum())
-        first = self.kept[0].labels_in(view) if self.kept else None
-        found, gone = [], np.zeros(tags.shape, bool)
-        for stage in reversed(self.kept[1:]):
-            labels = stage.labels_in(view)
+        first = self.kept[0].labels_in(view)[0] if self.kept else None
+        found = []
+        for stage in self.kept[1:]:
+            labels, gone = stage.labels_in(view)
             left = (tags >= 0) & (labels >= 0) & (labels != first) & ~gone
-            gone |= labels < 0
             for piece in pieces:
                 if piece.is_in(labels):
                     left &= ~(piece.alone & (labels == piece.color))
