@@ -562,7 +562,7 @@ def _with_earlier(
     if not seen:
         return hypotheses, [], None
     now = with_hidden_pieces(found, hypotheses, seen, rulings.is_right)
-    lacking = count_lacking(found[0].canvas, now[0][0], seen)
+    lacking = count_lacking(found, now[0], seen)
     best, was = ([views[0].score for views in of[:2]] for of in (now, hypotheses))
     return (now, showing, lacking) if lacking or best != was else (hypotheses, [], None)
 

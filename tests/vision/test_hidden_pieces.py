@@ -54,10 +54,17 @@ def test_earlier_pictures_of_what_is_in_sight_change_nothing(rig, observer):
     assert (told.zones["A"].ruling, told.views["A"].doubts) == (alone.zones["A"].ruling, alone.views["A"].doubts)
 
 
-def test_a_piece_seen_earlier_that_has_no_place_now(rig, observer):
-    """It stood in the midst of where the wall stands: one of the pictures is not of this build."""
-    stood = Piece("cylinder", "red", Pose(), 0.0, 0.0, 22.5)
-    before = {"A": lambda *_: [rig.photograph({"A": (stood,)})]}
+def test_a_piece_that_is_seen_to_be_gone_is_not_looked_for(rig, observer):
+    """The bridge fell: before the wall nothing hides its place."""
+    before = {"A": lambda *_: [rig.photograph({"A": WALL})]}
+    judgement = observer.judge(rig.photograph({"A": WALL[:2]}), CARD, ["A"], earlier=before)
+    assert judgement.zones["A"].ruling == "mismatch" and "film_differs" not in judgement.views["A"].doubts
+
+
+def test_a_piece_seen_earlier_that_has_no_place_now(rig, observer, cube):
+    """Behind the wall lay a plank, and there are no three: one of the pictures is not of this build."""
+    third = Piece("rectangle", "green", Pose(), 0.0, 0.8 * cube.y, 12.5, 90.0)
+    before = {"A": lambda *_: [rig.photograph({"A": (third,)})]}
     judgement = observer.judge(rig.photograph({"A": WALL}), CARD, ["A"], earlier=before)
     assert judgement.zones["A"].ruling == "undecided"
     assert "film_differs" in judgement.views["A"].doubts

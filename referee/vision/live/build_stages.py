@@ -78,9 +78,7 @@ class BuildStages:
             self.kept, self._before, self._since_s = [], none.copy(), frame.at_s
         now = self._now
         now.labels[look.rest] = np.where(look.piece, look.labels, -1)[look.rest]
-        bare = look.rest & (look.labels < 0) & (channel_max(cv2.absdiff(look.image, self._empty)) <= CHANGED)
-        for stage in self.kept:
-            stage.gone[bare] = True
+        self.see_gone(look)
         size = shown.shape[1::-1]
         rest = cv2.resize(look.rest.astype(np.uint8), size, interpolation=cv2.INTER_NEAREST)
         cv2.copyTo(np.ascontiguousarray(shown), rest, now.picture)
@@ -93,6 +91,14 @@ class BuildStages:
             if len(self.kept) > MOST_STAGES:  # the one most like the next tells least
                 alike = [(one.labels == after.labels).mean() for one, after in pairwise(self.kept[1:])]
                 del self.kept[1 + int(np.argmax(alike))]
+
+    def see_gone(self, look: FieldSnapshot) -> None:
+        """Note where the field looks empty, also when nobody builds any more."""
+        if look.rest is None or look.labels is None or look.image.shape != self._empty.shape:
+            return
+        bare = look.rest & (look.labels < 0) & (channel_max(cv2.absdiff(look.image, self._empty)) <= CHANGED)
+        for stage in self.kept:
+            stage.gone[bare] = True
 
     def hidden_by(self, view: ZoneView, names: Sequence[str], build: Build) -> list[Stage]:
         """Those that show something as large as a piece which the ``build`` hides now and has no piece for, the most

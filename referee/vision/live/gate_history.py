@@ -96,9 +96,11 @@ class GateHistory:
         self._looks.append(GateLook(frame.at_s, GateState(look.zones), owners or {}, short))
         if not self._snapshots or frame.at_s - self._snapshots[-1][0] >= LOOK_S:
             self._snapshots.append((frame.at_s, look.snapshots))
-            if phase == "building":
-                for zone, snapshot in look.snapshots.items():
+            for zone, snapshot in look.snapshots.items():
+                if phase == "building":
                     self.stages[zone].add(frame, snapshot)
+                elif zone in self.stages:
+                    self.stages[zone].see_gone(snapshot)
         while phase not in STOPPED and frame.at_s - self._looks[0].at_s > HISTORY_S:
             self._looks.popleft()
         if phase not in (*STOPPED, "building"):

@@ -63,16 +63,28 @@ def with_hidden_pieces(
     found = [views for views in hypotheses if id(views) not in tried]
     begun = [np.array([piece.row for piece in pieces]) for pieces in seen]
     tops = [_on_top(searched[0].canvas, rows, views[0]) for rows in begun for views in tried.values()]
-    pieces = sorted({piece.row.tobytes(): piece for some in seen for piece in some}.values(), key=lambda p: -p.nats)
+    distinct: list[SeenPiece] = []
+    for piece in sorted((piece for pieces in seen for piece in pieces), key=lambda piece: -piece.nats):
+        if not any(_is_among(searched[0].canvas.cat, piece.row, known.row[None]) for known in distinct):
+            distinct.append(piece)
     for views in (*tried.values(), *scored(searched, tops, is_right)):
-        found += _completed(searched, views, pieces, is_right)
+        found += _completed(searched, views, distinct, is_right)
     return sorted(found, key=lambda views: -views[0].score)
 
 
-def count_lacking(canvas: Canvas, reading: Reading, seen: Sequence[Sequence[SeenPiece]]) -> int:
-    """How many of the pieces that earlier pictures have seen a reading lacks."""
-    rows = _in_field(canvas, reading)
-    return sum(not _is_among(canvas.cat, piece.row, rows) for pieces in seen for piece in pieces)
+def count_lacking(searched: Sequence[Searched], views: Hypothesis, seen: Sequence[Sequence[SeenPiece]]) -> int:
+    """How many of the pieces that earlier pictures have seen a hypothesis lacks, but those whose place is seen to be
+    empty now."""
+    rows, cat = _in_field(searched[0].canvas, views[0]), searched[0].canvas.cat
+    lacking = [piece for pieces in seen for piece in pieces if not _is_among(cat, piece.row, rows)]
+    return sum(_drawn_with(searched, views, piece.row) > -CLEARLY_SEEN for piece in lacking)
+
+
+def _drawn_with(searched: Sequence[Searched], views: Sequence[Reading], row: np.ndarray) -> float:
+    """The nats that a hypothesis wins by one more piece (5,) where it is."""
+    new = [replace(view, pieces=np.vstack([view.pieces, turned(row[None], -view.turn)])) for view in views]
+    pairs = zip(searched, views, new, strict=True)
+    return sum(one.canvas.draw(after) - one.canvas.draw(before) for one, before, after in pairs)
 
 
 def _on_top(canvas: Canvas, rows: np.ndarray, reading: Reading) -> Reading:
