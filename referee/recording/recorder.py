@@ -155,7 +155,7 @@ class Recorder:
         self._wake = threading.Condition()
         self._rings: dict[int, deque[Frame]] = {1: deque(), 2: deque()}
         self._backlog = Backlog(pending_bytes)
-        self._kept = self._kept_beside = self._kept_earlier = self._unwritten = 0
+        self._kept = self._kept_beside = self._unwritten = 0
         self._folder: Path | None = None
         self._take: AttemptWriter | None = None
         self._busy = self._closed = False
@@ -194,7 +194,7 @@ class Recorder:
         folder = self._new_folder(str(meta.get("match_id") or "duel"), meta)
         said = dict(meta) | {"recorded_at": self.clock.utc().isoformat(timespec="seconds")}
         with self._wake:
-            self._folder, self._kept, self._kept_beside, self._kept_earlier = folder, 0, 0, 0
+            self._folder, self._kept, self._kept_beside = folder, 0, 0
             self._append(partial(self._open, folder, said, go_at_s))
             rings = [ring for ring in self._rings.values() if ring and ring[-1].at_s > go_at_s - self.before_s]
             for frame in chain.from_iterable(rings):
@@ -237,12 +237,10 @@ class Recorder:
         self._keep([name for files, _ in looks for name in files], [frame.image for frame in (*frames, *beside)])
         self._do(lambda take: take.at_press(zone, looks, said))
 
-    def earlier(self, zone: str, pictures: Sequence[np.ndarray]) -> None:
-        """Keep pictures (h, w, 3) from while a zone's build grew that its verdict rests on, as ``judged`` keeps
-        frames."""
-        with self._wake:
-            first, self._kept_earlier = self._kept_earlier, self._kept_earlier + len(pictures)
-        files = [f"earlier_{n}.png" for n in range(first, first + len(pictures))]
+    def earlier(self, zone: str, view: str, pictures: Sequence[np.ndarray]) -> None:
+        """Keep pictures (h, w, 3) from while a zone's build grew that the verdict on a ``view`` of it rests on, as
+        ``judged`` keeps frames; in the place of those that an earlier verdict on that view rested on."""
+        files = [f"earlier_{view}_{zone}_{n}.png" for n in range(len(pictures))]
         self._keep(files, pictures)
         self._do(lambda take: take.earlier(zone, files))
 

@@ -183,7 +183,7 @@ class AttemptWriter:
     def earlier(self, zone: str, files: Sequence[str]) -> None:
         """Write down which files hold pictures from while a build grew that its verdict rests on. May raise OSError."""
         known = self.meta.get("earlier", {})
-        self.meta["earlier"] = {**known, zone: [*known.get(zone, ()), *files]}
+        self.meta["earlier"] = {**known, zone: list(dict.fromkeys([*known.get(zone, ()), *files]))}
         self.save()
 
     def finish(self, final: Mapping, now_s: float) -> None:

@@ -18,7 +18,7 @@ from referee.errors import DeviceLost
 from referee.match.state import MatchState
 from referee.match.stop_views import SETTLED_FRAMES, SETTLED_S
 from referee.vision.live.gate import Gate
-from referee.vision.observer import NONE_EARLIER, EarlierPictures, Judgement, Observer, judge_views
+from referee.vision.observer import NO_EARLIER_PICTURES, EarlierPictures, Judgement, Observer, judge_views
 
 KEPT_S = 1.5
 """So long frames are kept: a Stop is heard, and a build judged, a few frames after it."""
@@ -115,7 +115,7 @@ def judge_by_cameras(
     beside: Sequence[Frame],
     card: Card,
     zones: Collection[str],
-    earlier: Mapping[str, EarlierPictures] = NONE_EARLIER,
+    earlier: Mapping[str, EarlierPictures] = NO_EARLIER_PICTURES,
 ) -> Judgement:
     """By the main camera's frames, those of the other ``beside`` them, where there are, and ``earlier`` pictures of the
     main one; of two it is noted which."""

@@ -225,7 +225,7 @@ class StopJudging:
         if frames and not unseen:
             earlier = self._history.earlier(frames[-1].image)
             judged = judge_by_cameras(self._session, frames, beside, card, [zone], earlier)
-            self._keep_earlier(judged)
+            self._keep_earlier("press", judged)
             seen = _said(_rows(judged), zone)
             hidden = covering or "unknown_object" in seen.codes
             seen = verdict_behind_hand(seen, settled, came) if hidden else seen
@@ -255,12 +255,12 @@ class StopJudging:
         if self._session.recording:
             first, other = (beside, frames) if self._second_is_main else (frames, beside)
             self._evidence(partial(self._session.recording.recorder.judged, first, _rows(judgement), beside=other))
-        self._keep_earlier(judgement)
+        self._keep_earlier("settled", judgement)
 
-    def _keep_earlier(self, judgement: Judgement) -> None:
+    def _keep_earlier(self, view: str, judgement: Judgement) -> None:
         for zone, sight in judgement.views.items() if self._session.recording else ():
             if sight.earlier and self._session.recording:
-                self._evidence(partial(self._session.recording.recorder.earlier, zone, sight.earlier))
+                self._evidence(partial(self._session.recording.recorder.earlier, zone, view, sight.earlier))
 
     @property
     def _second_is_main(self) -> bool:

@@ -80,7 +80,7 @@ EarlierPictures = Callable[[ZoneView, Sequence[str], Build], Sequence[np.ndarray
 """Gives frames (h, w, 3) from while the build grew that show what it may hide, by its view, the names of the colours
 and the build as the settled view has it."""
 
-NONE_EARLIER: Mapping[str, EarlierPictures] = MappingProxyType({})
+NO_EARLIER_PICTURES: Mapping[str, EarlierPictures] = MappingProxyType({})
 
 MapFunction = Callable
 """``map``, or that of a pool of threads: zones are looked at one beside the other."""
@@ -275,7 +275,7 @@ class Observer:
         zones: Collection[str] | None = None,
         tolerances: Tolerances = TOLERANCES,
         studied: Callable[[ZoneStudy], None] = lambda study: None,
-        earlier: Mapping[str, EarlierPictures] = NONE_EARLIER,
+        earlier: Mapping[str, EarlierPictures] = NO_EARLIER_PICTURES,
     ) -> Judgement:
         """Verdicts on one frame (h, w, 3) uint8 BGR, or on several settled frames of the same scene, as
         ``judge_views`` gives them."""
@@ -388,7 +388,7 @@ def judge_views(
     zones: Collection[str] | None = None,
     tolerances: Tolerances = TOLERANCES,
     studied: Callable[[ZoneStudy], None] = lambda study: None,
-    earlier: Mapping[str, EarlierPictures] = NONE_EARLIER,
+    earlier: Mapping[str, EarlierPictures] = NO_EARLIER_PICTURES,
 ) -> Judgement:
     """Verdicts on what one camera or several show at a moment: of each its observer and its settled frames, the main
     camera's first, whose mats and views the judgement has.

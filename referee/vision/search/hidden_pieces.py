@@ -77,14 +77,17 @@ def count_lacking(searched: Sequence[Searched], views: Hypothesis, seen: Sequenc
     empty now."""
     rows, cat = _in_field(searched[0].canvas, views[0]), searched[0].canvas.cat
     lacking = [piece for pieces in seen for piece in pieces if not _is_among(cat, piece.row, rows)]
-    return sum(_drawn_with(searched, views, piece.row) > -CLEARLY_SEEN for piece in lacking)
+    return sum(_drawn_more(searched, views, _with_row(views, piece.row)) > -CLEARLY_SEEN for piece in lacking)
 
 
-def _drawn_with(searched: Sequence[Searched], views: Sequence[Reading], row: np.ndarray) -> float:
-    """The nats that a hypothesis wins by one more piece (5,) where it is."""
-    new = [replace(view, pieces=np.vstack([view.pieces, turned(row[None], -view.turn)])) for view in views]
-    pairs = zip(searched, views, new, strict=True)
-    return sum(one.canvas.draw(after) - one.canvas.draw(before) for one, before, after in pairs)
+def _drawn_more(searched: Sequence[Searched], before: Sequence[Reading], after: Sequence[Reading]) -> float:
+    """The nats by which the views draw one hypothesis better than another."""
+    return sum(one.canvas.draw(b) - one.canvas.draw(a) for one, a, b in zip(searched, before, after, strict=True))
+
+
+def _with_row(views: Sequence[Reading], row: np.ndarray) -> list[Reading]:
+    """A hypothesis's views with one more piece (5,) of the mat's frame."""
+    return [replace(view, pieces=np.vstack([view.pieces, turned(row[None], -view.turn)])) for view in views]
 
 
 def _on_top(canvas: Canvas, rows: np.ndarray, reading: Reading) -> Reading:
@@ -111,8 +114,7 @@ def _completed(
         for piece in seen:
             new, nats = _with_piece(searched, new, piece)
             won += nats
-        for one, before, after in zip(searched, views, new, strict=True):
-            won += one.canvas.draw(after) - one.canvas.draw(before)
+        won += _drawn_more(searched, views, new)
         first = replace(new[0], score=score + won + RIGHT_PRIOR * is_right(new[0]))
         yield first, *new[1:]
 
@@ -127,8 +129,7 @@ def _with_piece(searched: Sequence[Searched], views: list[Reading], piece: SeenP
     others = np.vstack([rows, views[0].loose])
     if (cat.kind[others[:, 0].astype(int)] == kind).sum() >= cat.stock[kind] or _in_one_place(cat, piece.row, rows):
         return views, 0.0
-    row = _pushed_out(cat, piece.row, rows)[None]
-    new = [replace(view, pieces=np.vstack([view.pieces, turned(row, -view.turn)])) for view in views]
+    new = _with_row(views, _pushed_out(cat, piece.row, rows))
     return (new, piece.nats) if _shown(searched, new)[-1] <= HIDDEN_SHARE else (views, 0.0)
 
 
