@@ -144,6 +144,26 @@ def test_a_piece_brought_after_the_stop_needs_a_place_that_was_bare_and_a_hand_t
 
 
 @pytest.mark.parametrize(
+    ("hands", "stands", "said"),
+    [
+        ([NOBODY, OTHERS, NOBODY], BLUE, [("neighbours_hand", "B", 1.1)]),
+        ([NOBODY, FieldHands((STRANGER,)), NOBODY], BLUE, [("strangers_hand", None, 1.1)]),
+        ([NOBODY, OTHERS, NOBODY], PAPER, []),  # it came and went, and all is as it was
+        ([OWN, OTHERS, OWN], BLUE, []),
+        ([NOBODY, UNKNOWN, NOBODY], BLUE, []),
+        ([OTHERS] * 5, BLUE, [("neighbours_hand", "B", 1.0)]),  # once, though it lasted too
+    ],
+)
+def test_anothers_hand_is_proposed_however_short_where_the_field_has_changed(watch, hands, stands, said):
+    over = [NOBODY] * 10 + hands + [NOBODY] * 10
+    gates = [
+        GateState({"A": CALM}, {"A": field(PAPER if n < 11 else stands, hand is not NOBODY or 10 <= n < 13)})
+        for n, hand in enumerate(over)
+    ]
+    assert watch(over, gates) == said
+
+
+@pytest.mark.parametrize(
     ("hands", "said"),
     [
         (range(15, 21), [("brought_after_stop", "A", 1.7)]),

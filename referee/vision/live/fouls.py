@@ -12,12 +12,13 @@ One watch over frames in order, live or of a recording; what it says depends on 
 | ``shaken`` | a mat moves, and the room behind it does not |
 | ``brought_after_stop`` | a place that was bare after the Stop holds a piece, and a hand was there as it came |
 
-An observation counts when it lasts, and is proposed once until it has been absent for a while. Another player's hand
+An observation counts when it lasts, and is proposed once until it has been absent for a while. Another's hand counts
+however short where what stands in the field has changed meanwhile, and nobody else's was there. Another player's hand
 that is lost in a field, seen nowhere, and seen in that field again, was out of sight all the while: that time counts
 neither for nor against it. Seen from behind its player, a bare hand is proposed when it leaves.
 """
 
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -84,12 +85,14 @@ class _Persistence:
 
 @dataclass
 class _FieldRecord:
-    """What a field has shown before the Stop and since, and whether anything was proposed of it."""
+    """What a field has shown before the Stop and since, and whether anything was proposed of it; ``since_clear``: its
+    looks from the last one without a hand on, and ``visitors`` whose hands were there when."""
 
     before: deque[FieldSnapshot] = field(default_factory=lambda: deque(maxlen=SIGHTS))
     after: deque[tuple[float, FieldSnapshot]] = field(default_factory=lambda: deque(maxlen=SIGHTS))
     told: bool = False
     first: FieldSnapshot | None = None
+    visitors: deque[tuple[float, str | None]] = field(default_factory=lambda: deque(maxlen=SIGHTS))
     since_clear: deque[tuple[float, FieldSnapshot]] = field(default_factory=lambda: deque(maxlen=SIGHTS))
 
 
@@ -98,7 +101,7 @@ class FoulWatch:
 
     def __init__(self) -> None:
         self._persistence: dict[tuple[str, str], _Persistence] = {}
-        self._fields: dict[str, _FieldRecord] = {}
+        self._fields: defaultdict[str, _FieldRecord] = defaultdict(_FieldRecord)
         self._motion = MatMotion()
         self._looked_s = float("-inf")
         self._loose = LoosePieces()
@@ -114,10 +117,13 @@ class FoulWatch:
         if reduced is None or frame.at_s - self._looked_s < LOOK_S:
             return []
         self._looked_s = frame.at_s
-        fouls, mats = self._of_hands(self._hands(*reduced), frame.at_s), reduced[1].mats
+        hands, mats = self._hands(*reduced), reduced[1].mats
+        fouls = self._of_hands(hands, frame.at_s)
         moved = self._motion.update(frame.image, mats)
         for zone in mats.poses:
             fouls += self._observed("shaken", zone, None, zone in moved, frame.at_s)
+        for zone, over in hands.items():
+            self._fields[zone].visitors += [(frame.at_s, owner) for owner in over.owners]
         return [*fouls, *self._of_pieces(look, frame.at_s, stop_s)]
 
     def _hands(self, picture: ReducedFrame, geometry: HandGeometry) -> dict[str, FieldHands]:
@@ -177,18 +183,32 @@ class FoulWatch:
         sight.proposed_s = at_s
         return [DetectedFoul(kind, zone, here[-1][2], here[0][0], share)]
 
+    def _of_visitors(self, zone: str, held: _FieldRecord, at_s: float) -> list[DetectedFoul]:
+        """Another's hand that alone was there while what stands in the field changed, however short."""
+        owners, (_, clear), (_, now) = {whose for _, whose in held.visitors}, held.since_clear[0], held.since_clear[-1]
+        if len(owners) != 1 or owners & {None, zone} or not now.has_changed_since(clear):
+            return []
+        from_s, owner = held.visitors[0]
+        kind = "strangers_hand" if owner == STRANGER else "neighbours_hand"
+        sight = self._persistence[kind, zone]
+        share, known = len(held.visitors) / len(held.since_clear), sight.proposed_s is not None
+        sight.proposed_s = at_s
+        return [] if known else [DetectedFoul(kind, zone, owner or None, from_s, share)]
+
     def _of_pieces(self, look: GateState, at_s: float, stop_s: float | None) -> list[DetectedFoul]:
         fouls = []
         for zone, gate in look.zones.items():
             sight = look.snapshots.get(zone)
-            held = self._fields.setdefault(zone, _FieldRecord())
+            held = self._fields[zone]
             if sight is None:
                 continue
             held.since_clear.append((at_s, sight))
             if not sight.hand:
                 held.first = held.first or sight
                 from_s = came_together(held.since_clear, held.first)
+                fouls += self._of_visitors(zone, held, at_s)
                 held.since_clear = deque([(at_s, sight)], SIGHTS)
+                held.visitors.clear()
                 fouls += [] if from_s is None else [DetectedFoul("came_together", zone, zone, from_s, 1.0)]
             if held.told:
                 continue

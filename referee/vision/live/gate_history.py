@@ -34,6 +34,7 @@ FRESH_S = measured(0.35, "s", "by hand: between frames further apart some were l
 HOLE_S = measured(
     0.45, "s", "by hand: nobody saw what happened between looks further apart; a push takes a third of it"
 )
+MISSED_S = measured(0.25, "s", "by hand: a push or a jerk at the mat may take no longer than looks are apart")
 UNFOCUSED = measured(
     0.6, "of the sharpness before", "out of focus both fields have 0.22 to 0.44; with hands one has 0.87 and more"
 )
@@ -177,7 +178,7 @@ class GateHistory:
         since_s = _touched_s(zone, moved)
         near = [k for k in self._hands(zone) if k.at_s > press_s and min(abs(k.at_s - t) for t in stirred) <= NEARBY_S]
         if not near:
-            return Aftermath("nobody", None, since_s)
+            return Aftermath("somebody" if self._missed(zone, stirred) else "nobody", None, since_s)
         owners = [k.owners.get(zone) for k in near]
         others = [owner for owner in owners if owner not in (None, zone)]
         if others:  # one arm that looks like both is somebody's
@@ -186,6 +187,11 @@ class GateHistory:
         elsewhere = any(gate.hand for look in near for other, gate in look.gate.zones.items() if other != zone)
         own = zone in owners and not elsewhere  # an arm over both fields comes from afar, whatever its end looks like
         return Aftermath("own" if own else "somebody", None, since_s)
+
+    def _missed(self, zone: str, stirred: Sequence[float]) -> bool:
+        """Whether looks were so far apart before and while something moved that a hand may have come and gone."""
+        times = [t for t, _ in self._gates(zone) if t <= stirred[-1]]
+        return any(b - a > MISSED_S for a, b in pairwise(times) if b >= stirred[0])
 
     def _unseen(self, zone: str, press_s: float) -> bool:
         """Whether nobody looked at the field just before the press, or for a while after it."""
