@@ -26,7 +26,7 @@ from cards.card import Card
 from cards.law import TOLERANCES, Tolerances
 from cards.pieces import PieceSet
 from cards.sentences import sentence
-from referee.match.verdict import Verdict
+from referee.match.verdict import Ruling, Verdict
 from referee.vision.image.aids import (
     STILL_THERE,
     believed_mats,
@@ -58,7 +58,7 @@ from referee.vision.search.readings import Searched, search
 from referee.vision.search.sizes import size_factor
 from referee.vision.search.stances import Catalogue, catalogue
 from referee.vision.verdict.case import Case
-from referee.vision.verdict.doubts import Decision, decide, hides
+from referee.vision.verdict.doubts import LEAST_TOGETHER, Decision, decide, hides
 from referee.vision.verdict.proof import ShownPixels, proof_of, shown_of
 from referee.vision.verdict.rulings import Rulings, field_of
 from referee.vision.verdict.visibility import Visibility, size_fault, visibility_of
@@ -509,12 +509,14 @@ def _judged(
 ) -> tuple[Verdict, ZoneSight, tuple[str, ...]]:
     """The verdict on a zone by all its looks, what the first of them shows, and what is to be noted."""
     looks = list(searched)
-    counted = looks
+    counted, of_all = looks, None
     while True:
         found = [searched[look] for look in counted]
         hypotheses = joint_readings(found, rulings.is_right, rulings.card)
         hypotheses, pictures, lacking = _with_earlier(looks[0], found, hypotheses, rulings, earlier)
-        cases = _cases(counted, found, hypotheses, rulings, lacking)
+        cases = _cases(counted, found, hypotheses, rulings, lacking, of_all)
+        if counted is looks and cases[looks[0]].fit.together >= LEAST_TOGETHER:
+            of_all = cases[looks[0]].compared.ruling
         clear = [look for look in counted if not hides(cases[look])]
         if len(clear) in (0, len(counted)):
             break
@@ -573,13 +575,16 @@ def _cases(
     hypotheses: Sequence[Hypothesis],
     rulings: Rulings,
     lacking: int | None,
+    of_all: Ruling | None,
 ) -> dict[ZoneLook, Case]:
-    """The case for the ruling by what all looks show together, with each one's own visibility."""
+    """The case for the ruling by what these looks show together, with each one's own visibility; ``of_all``: the ruling
+    by all looks, the unclear too, where one build explains them, None where none does."""
     compared = rulings.compare([views[0] for views in hypotheses])
     fitted = {id(views[0]): views for views in hypotheses}
     best = fitted[id(compared.best.reading)]
     rival: Sequence[Reading | None] = fitted[id(compared.rival.reading)] if compared.rival else [None] * len(looks)
-    fit = dataclasses.replace(joint_fit([one.canvas for one in found], best), together=together(found, best))
+    agree = 0.0 if of_all not in (None, compared.ruling) else together(found, best)
+    fit = dataclasses.replace(joint_fit([one.canvas for one in found], best), together=agree)
     proof = proof_of([look.shown(rulings, a, b) for look, a, b in zip(looks, best, rival, strict=True)])
     size_factor = min((look.observer.size_factor for look in looks), key=lambda factor: abs(factor - 1))
     return {

@@ -15,7 +15,7 @@ import numpy as np
 from referee.vision.measured import measured
 from referee.vision.search.canvas import Canvas, Reading, draw_loose, lowest_first, turned
 from referee.vision.search.joint import Hypothesis, inside, scored
-from referee.vision.search.readings import FEW_READINGS, RIGHT_PRIOR, Searched
+from referee.vision.search.readings import FEW_READINGS, RIGHT_PRIOR, Searched, right_prior
 from referee.vision.search.stances import Catalogue
 
 HIDDEN_SHARE = measured(0.12, "of a piece's pixels", "by hand: with so few in sight it counts as hidden")
@@ -108,14 +108,15 @@ def _completed(
 ) -> Iterator[Hypothesis]:
     """A hypothesis with what was seen earlier; and so again without its own pieces that no view shows."""
     shown = _shown(searched, views) > HIDDEN_SHARE
-    score = views[0].score - RIGHT_PRIOR * is_right(views[0])
+    prior = right_prior(len(views))
+    score = views[0].score - prior * is_right(views[0])
     for kept in {(True,) * len(shown), tuple(shown.tolist())}:
         new, won = [replace(view, pieces=view.pieces[np.array(kept, bool)]) for view in views], 0.0
         for piece in seen:
             new, nats = _with_piece(searched, new, piece)
             won += nats
         won += _drawn_more(searched, views, new)
-        first = replace(new[0], score=score + won + RIGHT_PRIOR * is_right(new[0]))
+        first = replace(new[0], score=score + won + prior * is_right(new[0]))
         yield first, *new[1:]
 
 

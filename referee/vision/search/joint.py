@@ -33,9 +33,9 @@ from referee.vision.search.readings import (
     EDIT_ROUNDS,
     FAR_BEHIND,
     READINGS,
-    RIGHT_PRIOR,
     Searched,
     explored,
+    right_prior,
     trials,
     with_loose,
 )
@@ -171,7 +171,7 @@ def _in_order(before: np.ndarray, after: np.ndarray) -> np.ndarray:
 def _added(searched: Sequence[Searched], views: Hypothesis, is_right: Callable[[Reading], bool]) -> Hypothesis:
     """The views with the score of all together as the first's."""
     first, *others = views
-    total = first.score + RIGHT_PRIOR * is_right(first)
+    total = first.score + right_prior(len(views)) * is_right(first)
     for one, reading in zip(searched[1:], others, strict=True):
         total += reading.score + _before_any_pixel(one.canvas, _with_apart(one.canvas, reading))
     return replace(first, score=total), *others
