@@ -8,6 +8,7 @@ the camera only turns. Judged are pictures as decoded all the same (``Stabilized
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from itertools import islice
 from pathlib import Path
 
 import cv2
@@ -15,9 +16,12 @@ import numpy as np
 
 from calibration import ZONES
 from calibration.markers import find_markers
+from calibration.mat import FAR_PX, Mats
 from calibration.palette import load_palette
+from referee.errors import BadAttempt
 from referee.recording import Attempt
 from referee.recording.video import VideoFrame, read_video
+from referee.vision.image.aids import believed_mats
 from referee.vision.observer import Observer
 
 LOOKS, LOOK_EVERY_S = 8, 0.4
@@ -28,6 +32,13 @@ STEADY_SHARE = 1.5 / 1280
 
 LEAST_MARKERS = 2
 """Markers in common from which a picture can be turned back; with fewer it stays as the one before was."""
+
+
+FIND_MATS_EVERY_S, FIND_OFTEN_UNTIL_S, FIND_LATER_EVERY_S = 0.5, 5.0, 2.0
+"""Mats are looked for this often at first, and later, until each marker of two mats has been seen: hands and
+loose pieces leave them in the course of a duel."""
+
+ALL_MARKERS = 4 * len(ZONES)
 
 
 def observer_of(attempt: Attempt, palette: str | None = None) -> Observer:
@@ -104,7 +115,7 @@ def _ways_back(film: Path) -> list[np.ndarray] | None:
 def _quads(image: np.ndarray) -> dict[int, np.ndarray]:
     """The mats' markers in a picture: id -> (4, 2) px."""
     found = find_markers(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY))
-    return {m: quad for m, quad in found.items() if m < 4 * len(ZONES)}
+    return {m: quad for m, quad in found.items() if m < ALL_MARKERS}
 
 
 def _wanders(film: Path) -> bool:
@@ -121,3 +132,44 @@ def _wanders(film: Path) -> bool:
             break
     ways = [np.linalg.norm(np.std(centres, axis=0)) for centres in seen.values() if len(centres) >= 3]
     return len(ways) >= LEAST_MARKERS and float(np.median(ways)) > STEADY_SHARE * width
+
+
+def find_mats(attempt: Attempt) -> Mats:
+    """The mats as the empty picture and the frames show them together: the camera stands still, hands and
+    pieces do not. They are looked for in the last picture that shows them where they were: at its end a film may show
+    anything. Raises BadAttempt when no frame shows any."""
+    looks: dict[int, list[np.ndarray]] = {}
+    last = None
+    for gray in _looks(attempt):
+        quads = {m: quad for m, quad in find_markers(gray).items() if m < ALL_MARKERS}
+        known = {m: np.median(looks[m], 0) for m in quads.keys() & looks.keys()}
+        off_px = [float(np.abs(quads[m] - quad).max()) for m, quad in known.items()]
+        if last is None or (quads and not (off_px and np.median(off_px) > FAR_PX)):
+            last = gray
+        for marker, quad in quads.items():
+            looks.setdefault(marker, []).append(quad)
+        if len(looks) >= ALL_MARKERS:
+            break
+    if last is None:
+        raise BadAttempt(f"{attempt.film}: has no frames")
+    earlier = {m: np.median(quads, 0) for m, quads in looks.items()}
+    mats = believed_mats(last, attempt.camera, earlier, None, attempt.placed)
+    if not mats.poses:
+        raise BadAttempt(f"{attempt.film}: shows no mat")
+    return mats
+
+
+def is_mirrored(attempt: Attempt) -> bool:
+    """Whether its pictures show mats once they are flipped left to right."""
+    return any(len(find_markers(np.ascontiguousarray(gray[:, ::-1]))) >= 2 for gray in islice(_looks(attempt), 4))
+
+
+def _looks(attempt: Attempt) -> Iterator[np.ndarray]:
+    """The pictures, 8-bit grey (h, w), in which mats are looked for: the empty one and some frames."""
+    if attempt.empty is not None:
+        yield cv2.cvtColor(attempt.empty, cv2.COLOR_BGR2GRAY)
+    next_s = 0.0
+    for frame in recorded_frames(attempt):
+        if frame.seconds >= next_s:
+            yield cv2.cvtColor(frame.image, cv2.COLOR_BGR2GRAY)
+            next_s = frame.seconds + (FIND_MATS_EVERY_S if frame.seconds < FIND_OFTEN_UNTIL_S else FIND_LATER_EVERY_S)

@@ -41,12 +41,11 @@ from referee.recording.video import (
     video_start_s,
 )
 from referee.recording.writer import pixel_hash, versions, write_file
-from referee.review.film import as_decoded, is_shaken, observer_of
+from referee.review.film import as_decoded, find_mats, is_mirrored, is_shaken, observer_of
 from referee.review.options import RejudgeOptions
 from referee.review.rejudge import judge_attempt, press_row
 from referee.review.stop_ruling import Row, rule_recorded_stop
 from referee.review.stop_watch import StopSeen, watch_stop
-from referee.review.tracks import find_mats, is_mirrored
 
 ORIGINAL = "original"
 """Name, with its own suffix, of a film whose ``video.mp4`` is a copy for browsers."""

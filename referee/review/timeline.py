@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -10,18 +11,22 @@ from pathlib import Path
 import numpy as np
 
 from referee.devices.ports import Frame
+from referee.errors import BadAttempt
 from referee.recording import Attempt
 from referee.recording.folder import sha256, write_json
 from referee.review.film import observer_of, recorded_frames
-from referee.review.placements import PlacedPiece, name_shapes, placed_pieces
+from referee.review.placements import PlacedPiece, RestingBuild, placed_pieces, read_resting
 from referee.review.stop_ruling import stop_findings
-from referee.review.tracks import ZoneTrack, track_zones
+from referee.vision.live.build_stages import BuildStages, Stage
 from referee.vision.live.fouls import LOOK_S, DetectedFoul, FoulWatch
-from referee.vision.live.gate import Gate
+from referee.vision.live.gate import Gate, GateState
 
 CACHE = ".timeline.json"
-VERSION = 12
+VERSION = 13
 """Raise when the reading changes, so that stored time lines are read anew."""
+
+LATER_S = 0.7
+"""So long after the Stop what had been brought before is at rest, and its hand gone."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,44 +59,75 @@ class Timeline:
 
 def read_timeline(attempt: Attempt, tick: Callable[[], object] = lambda: None) -> Timeline:
     """Read the video; ``tick`` is called per frame. Raises BadAttempt for one without frames or mats."""
-    strips = track_zones(attempt, tick)
-    go, stop = attempt.go_s or 0.0, math.inf if attempt.stop_s is None else attempt.stop_s
-    found = {z: _named(attempt, z, s, placed_pieces(s, attempt.piece_set, go, stop)) for z, s in strips.items()}
-    hands, fouls = _watched(attempt, tick)
-    return Timeline(found, {z: hands.get(z, []) for z in strips}, fouls, go)
-
-
-def _named(attempt: Attempt, zone: str, strip: ZoneTrack, found: list[PlacedPiece]) -> list[PlacedPiece]:
-    known = (attempt.verdicts.get(zone) or {}).get("pieces")
-    if not known and attempt.card and attempt.card.shown:
-        known = attempt.card.to_json()["pieces"]
-    return name_shapes(found, strip, attempt.piece_set, known or ())
-
-
-def _watched(attempt: Attempt, tick: Callable[[], object]) -> tuple[dict[str, list[list[float]]], list[DetectedFoul]]:
-    """Zone -> (in, out) seconds of hands over its field, and the proposed fouls in the order of time: what gate and
-    watch say live. A single look that misses a hand between two that see it ends no visit: no hand goes and comes back
-    between two looks, but tongs that open are missed."""
-    gate, watch, fouls = Gate(observer_of(attempt)), FoulWatch(), list[DetectedFoul]()
-    hands: dict[str, list[list[float]]] = {}
-    looked_s, before = -math.inf, (set[str](), set[str]())
+    film = WatchedFilm(attempt)
     for number, shown in enumerate(recorded_frames(attempt)):
         tick()
-        if shown.seconds - looked_s < LOOK_S:
-            continue
-        looked_s = shown.seconds
-        frame = Frame(shown.image, number, shown.seconds)
-        look = gate.look(frame)
+        film.look(Frame(shown.image, number, shown.seconds))
+    if not film.stages:
+        raise BadAttempt(f"{attempt.film}: {'shows no mat' if film.looked_s >= 0 else 'has no frames'}")
+    return film.timeline()
+
+
+class WatchedFilm:
+    """What gate and foul watch say of a film's frames in order, as live, and what stands in its fields."""
+
+    def __init__(self, attempt: Attempt) -> None:
+        self._attempt, self._observer, self.looked_s = attempt, observer_of(attempt), -math.inf
+        self._gate, self._watch = Gate(self._observer), FoulWatch()
+        self._go_s = attempt.go_s or 0.0
+        self._stop_s = math.inf if attempt.stop_s is None else attempt.stop_s
+        self.stages: defaultdict[str, BuildStages] = defaultdict(BuildStages)
+        self._at_stop: dict[str, Stage] | None = None
+        self._frame = np.zeros((0, 0, 3), np.uint8)
+        self.hands: dict[str, list[list[float]]] = {}
+        self._here: tuple[set[str], set[str]] = set(), set()
+        self._fouls: list[DetectedFoul] = []
+
+    def look(self, frame: Frame) -> None:
+        """One more frame."""
+        if frame.at_s - self.looked_s < LOOK_S:
+            return
+        self.looked_s = frame.at_s
+        look = self._gate.look(frame)
+        self.note_hands(look, frame.at_s)
+        if frame.at_s > self._stop_s:
+            self._at_stop = self._at_stop or self._resting()
+        if frame.at_s <= self._stop_s + LATER_S:
+            self._frame = frame.image
+            for zone, snapshot in look.snapshots.items():
+                self.stages[zone].add(frame, snapshot)
+        if frame.at_s >= self._go_s:
+            self._fouls += self._watch.look(frame, self._gate.reduced_frame(), look, self._attempt.stop_s)
+
+    def note_hands(self, look: GateState, at_s: float) -> None:
+        """A single look that misses a hand between two that see it ends no visit: no hand goes and comes back between
+        two looks, but tongs that open are missed."""
         here = {zone for zone, seen in look.zones.items() if seen.hand}
         for zone in here:
-            spans = hands.setdefault(zone, [])
-            if not any(zone in there for there in before):
-                spans.append([shown.seconds] * 2)
-            spans[-1][1] = shown.seconds
-        before = before[1], here
-        if shown.seconds >= (attempt.go_s or 0.0):
-            fouls += watch.look(frame, gate.reduced_frame(), look, attempt.stop_s)
-    return hands, sorted(fouls, key=lambda seen: seen.from_s)
+            spans = self.hands.setdefault(zone, [])
+            if not any(zone in there for there in self._here):
+                spans.append([at_s] * 2)
+            spans[-1][1] = at_s
+        self._here = self._here[1], here
+
+    def _resting(self) -> dict[str, Stage]:
+        return {zone: stages.now.copy() for zone, stages in self.stages.items() if stages.now}
+
+    def timeline(self) -> Timeline:
+        """All of it."""
+        later = self._resting()
+        placed = {zone: self._placed(zone, (self._at_stop or later).get(zone), stage) for zone, stage in later.items()}
+        hands = {zone: self.hands.get(zone, []) for zone in later}
+        return Timeline(placed, hands, sorted(self._fouls, key=lambda seen: seen.from_s), self._go_s)
+
+    def _placed(self, zone: str, at_stop: Stage | None, later: Stage) -> list[PlacedPiece]:
+        names, _ = self._gate.colours or ((), None)
+
+        def read(stage: Stage | None) -> RestingBuild:
+            some = self._observer, self._attempt.card, zone, names
+            return read_resting(*some, stage, self._frame) if stage else RestingBuild()
+
+        return placed_pieces(read(at_stop), read(later), self._go_s, self._stop_s)
 
 
 def stored_timeline(attempt: Attempt, tick: Callable[[], object] = lambda: None) -> dict:

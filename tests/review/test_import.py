@@ -21,10 +21,10 @@ from referee.recording.address import AttemptSource
 from referee.recording.folder import read_times, write_json
 from referee.recording.video import VideoWriter, read_video, remux
 from referee.review import import_video as importing
+from referee.review.film import find_mats
 from referee.review.import_video import ImportOptions, copy_video, import_video
 from referee.review.options import RejudgeOptions
 from referee.review.rejudge import judge_again
-from referee.review.tracks import find_mats
 
 GOLDEN = Path(__file__).parents[2] / "referee" / "example" / "duel"
 SHARED = Path(__file__).parents[3] / "shared" / "attempts"

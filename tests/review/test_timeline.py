@@ -20,16 +20,18 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from sim_recording import Plot, record
 
+from cards.build import Piece
+from cards.pieces import Pose
 from referee.cli import cli
+from referee.devices.ports import Frame
 from referee.errors import BadAttempt
 from referee.recording import load_attempt
 from referee.recording.video import VideoWriter
-from referee.review import timeline
-from referee.review.patches import color_turns
-from referee.review.placements import _uncovered, solidity, stands_in_field
+from referee.review.placements import PlacedPiece, RestingBuild, placed_pieces
 from referee.review.stop_ruling import stop_findings
-from referee.review.timeline import is_stored, pace, read_timeline, stored_timeline
-from referee.review.tracks import OTHER_LABEL, UNCHANGED_LABEL, _dim, _same
+from referee.review.timeline import WatchedFilm, is_stored, pace, read_timeline, stored_timeline
+from referee.vision.live.build_stages import BuildStages, Stage
+from referee.vision.live.field_snapshot import FieldSnapshot
 
 GOLDEN = Path(__file__).parents[2] / "referee" / "example" / "duel"
 SHARED = Path(__file__).parents[3] / "shared" / "attempts"
@@ -106,19 +108,11 @@ def test_hands_come_and_go_with_the_pieces(folder, told):
 
 
 @pytest.mark.parametrize("every_s", [0.1, 0.12, 0.2])
-def test_a_single_look_that_misses_a_hand_ends_no_visit_whatever_the_rate(monkeypatch, every_s):
-    there = [True, True, False, True, False, False, True]
-    looks = iter(SimpleNamespace(zones={"A": SimpleNamespace(hand=hand)}) for hand in there)
-    shown = [SimpleNamespace(image=None, seconds=n * every_s) for n in range(len(there))]
-    gate = SimpleNamespace(look=lambda frame: next(looks), reduced_frame=lambda: None)
-    for name, stand_in in (
-        ("observer_of", str),
-        ("Gate", lambda observer: gate),
-        ("recorded_frames", lambda of: shown),
-    ):
-        monkeypatch.setattr(timeline, name, stand_in)
-    hands, _ = timeline._watched(SimpleNamespace(go_s=99.0, stop_s=None), lambda: None)
-    assert hands == {"A": [[0.0, pytest.approx(3 * every_s)], [pytest.approx(6 * every_s)] * 2]}
+def test_a_single_look_that_misses_a_hand_ends_no_visit_whatever_the_rate(every_s):
+    film = WatchedFilm(load_attempt(GOLDEN))
+    for n, hand in enumerate([True, True, False, True, False, False, True]):
+        film.note_hands(SimpleNamespace(zones={"A": SimpleNamespace(hand=hand)}), n * every_s)
+    assert film.hands == {"A": [[0.0, pytest.approx(3 * every_s)], [pytest.approx(6 * every_s)] * 2]}
 
 
 @pytest.mark.slow
@@ -156,50 +150,63 @@ def test_the_command_tells_what_happened_and_each_players_pace(tmp_path, monkeyp
     assert "Ann: 1 duels, 1 pieces, 1.9 s a piece, idle 7.5 s, first touch 1.7 s after the go" in said
 
 
-def test_a_pixel_turns_once_and_keeps_its_colour_under_a_hand():
-    labels = np.array([-1, -1, 2, -1, 2, 2, 2, 2, -2, -2, -2, 2, 2, 2, 2], np.int8).reshape(-1, 1, 1)
-    turned = color_turns(labels, stay=4)[0].ravel()
-    assert turned.nonzero()[0].size and np.flatnonzero(turned == 2).tolist() == [4]
+BLUE, HAND = 1, -2
+"""A colour's label, and that of what is neither piece nor mat."""
 
 
-def test_a_pixel_hidden_while_it_turned_knows_its_last_sight_without_the_colour():
-    labels = np.array([-1, -1, -2, -2, -2, 1, -2, 1, -2, -2, 1, 1], np.int8).reshape(-1, 1, 1)
-    turned, before = color_turns(labels, stay=4)
-    assert np.flatnonzero(turned.ravel() == 1).tolist() == [5]
-    assert before.ravel()[5] == 1
-
-
-def test_a_colour_that_passes_by_turns_nothing():
-    labels = np.array([-1, -1, 0, 0, -2, -2, -1, -1, -1, -1], np.int8).reshape(-1, 1, 1)
-    assert not (color_turns(labels, stay=4)[0] == 0).any()
-
-
-@pytest.mark.parametrize(
-    ("rows", "solid"),
-    [
-        (["####", "####", "####"], 1.0),  # a box
-        (["#...#", "#...#", "##.##"], 8 / 15),  # a pair of tongs
-    ],
-)
-def test_solidity_tells_pieces_from_tongs(rows, solid):
-    mask = np.array([[c == "#" for c in row] for row in rows])
-    assert solidity(mask) == pytest.approx(solid, abs=0.05)
+def resting(*shown: int) -> Stage:
+    """What is at rest in a field of one pixel that shows these labels, look by look; a hand is never at rest."""
+    stages, field = BuildStages(), np.full((3, 3), True)
+    for n, label in enumerate(shown):
+        labels = np.full((3, 3), label, np.int8)
+        image = np.full((3, 3, 3), 40 * (label + 4), np.uint8)
+        rest = np.full((3, 3), label != HAND and shown[n - 2 : n + 1] == (label,) * 3)
+        look = FieldSnapshot((0, 0), image, labels >= 0, 9, label == HAND, field, labels, rest)
+        stages.add(Frame(np.repeat(np.repeat(image, 4, 0), 4, 1), n, float(n)), look)
+    assert stages.now is not None
+    return stages.now
 
 
 @pytest.mark.parametrize(
-    ("column", "ok"),
+    ("shown", "since_s", "before_s"),
     [
-        (slice(0, 3), True),  # in the field
-        (slice(5, 8), False),  # beside it
-        (slice(8, 10), True),  # on top of what stands
+        ((-1, -1, -1, BLUE, BLUE, BLUE, BLUE), 3.0, 2.0),
+        ((-1, -1, HAND, HAND, HAND, BLUE, BLUE, BLUE), 5.0, 1.0),  # it was hidden as it came
+        ((-1, -1, BLUE, BLUE, BLUE, HAND, HAND, BLUE, BLUE, BLUE), 2.0, 1.0),  # and so later
+        ((-1, -1, BLUE, BLUE, BLUE, -1, -1, -1, -1, BLUE, BLUE, BLUE), 2.0, 1.0),  # by a sleeve as pale as paper
+        ((-1, -1, BLUE, HAND, HAND, HAND, BLUE, BLUE, BLUE), 6.0, 1.0),  # carried past before it is set down
     ],
 )
-def test_a_piece_stands_on_the_field_or_on_another(column, ok):
-    field, standing, mask = np.zeros((3, 12, 10), bool)
-    field[8:, :4] = True
-    standing[9:, 8:] = True
-    mask[5:9, column] = True
-    assert stands_in_field(mask, field, standing) is ok
+def test_what_has_come_to_rest_tells_since_when_it_was_seen(shown, since_s, before_s):
+    stage = resting(*shown)
+    assert (stage.labels == BLUE).all()
+    assert (stage.since_s[1, 1], stage.before_s[1, 1]) == (since_s, before_s)
+
+
+def placed_at(seconds: float, x: float = 0.0, shape: str = "cube") -> tuple[Piece, PlacedPiece]:
+    """A blue piece that came then."""
+    return Piece(shape, "blue", Pose(), x, 0.0, 15.0), PlacedPiece(seconds, "blue", 900.0, shape)
+
+
+def placed_of(at_stop, later):
+    """What was placed between 2 and 10 s, by these pieces at the Stop and later; what is seen later explains more."""
+    found = placed_pieces(RestingBuild(at_stop, 0.9), RestingBuild(later, 0.95), 2.0, 10.0)
+    return [(placed.seconds, placed.shape) for placed in found]
+
+
+def test_what_fell_after_the_stop_was_placed_all_the_same():
+    assert placed_of([placed_at(5.0)], [placed_at(12.0, 60.0)]) == [(5.0, "cube")]
+
+
+def test_a_piece_that_two_readings_call_otherwise_is_what_the_better_one_says():
+    assert placed_of([placed_at(5.0, shape="egg")], [placed_at(5.1, 3.0), placed_at(7.0, 50.0)]) == [
+        (5.1, "cube"),
+        (7.0, "cube"),
+    ]
+
+
+def test_what_stood_before_the_go_or_came_after_the_stop_was_not_placed():
+    assert placed_of([], [placed_at(2.1), placed_at(10.1)]) == []
 
 
 def test_pace_adds_up_over_a_match():
@@ -257,56 +264,3 @@ def test_the_command_tells_proposed_fouls_and_whose_hand_it_was(tmp_path, monkey
     bare, neighbour = (line for line in said.splitlines() if "proposed foul" in line)
     assert bare.split()[:3] == ["3.00", "s", "A"] and "90 % sure" in bare and "the hand of" not in bare
     assert neighbour.split()[:3] == ["6.00", "s", "B"] and ", the hand of A, 100 % sure" in neighbour
-
-
-def test_bare_paper_in_the_midst_of_a_hand_is_no_sight_of_the_place_behind_it():
-    labels = np.full((1, 60, 60), UNCHANGED_LABEL, np.int8)
-    labels[0, 10:30, 10:30] = OTHER_LABEL
-    labels[0, 17:23, 17:23] = UNCHANGED_LABEL  # a pale cuff
-    labels[0, 45, 45] = OTHER_LABEL  # noise
-    strip = SimpleNamespace(labels=labels, view=SimpleNamespace(px_per_mm=1.0), dim=np.zeros(labels.shape, bool))
-    seen = _uncovered(strip)[0] == UNCHANGED_LABEL
-    assert not seen[10:30, 10:30].any() and seen[:8].all() and seen[32:, 32:44].all()
-    assert (labels[0, 17:23, 17:23] == UNCHANGED_LABEL).all()  # the strip itself stays
-
-
-def test_a_sleeve_as_grey_as_paper_is_no_sight_of_the_place_behind_it():
-    """A grey sleeve passed for bare paper until it had gone: pieces behind it were told when it went, 0.4 s late."""
-    labels = np.full((1, 60, 60), UNCHANGED_LABEL, np.int8)
-    labels[0, 5:15, 20:40] = OTHER_LABEL  # the hand
-    dim = np.zeros(labels.shape, bool)
-    dim[0, 15:60, 20:40] = True  # its sleeve
-    dim[0, 30:40, 50:58] = True  # a standing piece's shadow
-    strip = SimpleNamespace(labels=labels, view=SimpleNamespace(px_per_mm=1.0), dim=dim)
-    seen = _uncovered(strip)[0] == UNCHANGED_LABEL
-    assert not seen[5:60, 20:40].any() and seen[:, 45:].all()
-
-
-def test_a_colour_that_a_hand_covers_again_at_once_was_carried_past():
-    """The piece in the tongs is seen before the place where it will stand, then the hand is before it."""
-    shown = [-1, -1, -1, 0, -2, -2, -2, -2, -2, -2, 0, 0, 0, 0, 0, 0, 0]
-    turned, before = color_turns(np.array(shown, np.int8).reshape(-1, 1, 1), stay=6)
-    assert np.flatnonzero(turned.ravel() == 0).tolist() == [10] and before.ravel()[10] == 2
-
-
-def test_dim_is_what_is_darker_than_most_sights_of_that_paper():
-    light = np.zeros((40, 1, 3), np.float32)
-    light[:12, 0, 0] = -1.0  # an arm is before it while nobody has built
-    light[30:, 0, 1] = -0.6  # a shadow comes to stay
-    light[:, 0, 2] = -0.8  # a printed line is as dark all the time
-    seen = [np.stack([row, row * 0, row * 0], -1) for row in light]
-    dim = _dim(seen, np.ones((40, 1, 3), bool))[:, 0]
-    assert dim[:12, 0].all() and not dim[12:, 0].any()
-    assert dim[30:, 1].all() and not dim[:30, 1].any() and not dim[:, 2].any()
-
-
-def test_an_arm_over_the_field_when_building_begins_is_not_what_the_field_looked_like_before():
-    """A blue sleeve was over a fifth of the field in most of the first frames: whenever it was there again, the field
-    was as before, and the piece behind it came when the sleeve went."""
-    seen = [np.full((1, 2, 3), 0.0 if 12 <= n < 30 else -2.0, np.float32) for n in range(40)]
-    for row in seen:
-        row[0, 1] = -3.0  # a printed line
-    sheet = np.stack([row[..., 0] == 0.0 for row in seen])
-    same = _same(seen, sheet, seen[0])[:, 0]
-    assert not same[:12, 0].any() and same[12:30, 0].all() and not same[30:, 0].any()
-    assert same[:, 1].all()

@@ -5,7 +5,8 @@ before them. A stage is kept when something as large as a piece has come or gone
 for a moment. What stands behind another piece in the end is shown by the stages from before that one came.
 """
 
-from collections.abc import Sequence
+import copy
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -31,13 +32,16 @@ SHOWN_SHARE = measured(0.8, "of a piece's pixels", "by hand: a stage that shows 
 @dataclass(frozen=True, eq=False)
 class Stage:
     """What stood at rest in a field's window: ``picture`` (h, w, 3) uint8, whose first row and column in the frame are
-    ``at``; ``labels`` (h / factor, w / factor) int8, as ``FieldSnapshot``'s, -1 for none; ``gone`` like it, bool, where
-    the field was seen empty since."""
+    ``at``; ``labels`` (h / factor, w / factor) int8, as ``FieldSnapshot``'s, -1 for none. Like it ``gone``, bool, where
+    the field was seen empty since; ``since_s``, from when on the label has been seen, and ``before_s``, when last
+    what had been there before."""
 
     at: tuple[int, int]
     picture: np.ndarray
     labels: np.ndarray
     gone: np.ndarray
+    since_s: np.ndarray
+    before_s: np.ndarray
     factor: int
 
     def in_frame(self, frame: np.ndarray) -> np.ndarray:
@@ -47,23 +51,31 @@ class Stage:
         out[y : y + h, x : x + w] = self.picture
         return out
 
-    def labels_in(self, view: ZoneView) -> tuple[np.ndarray, np.ndarray]:
-        """The labels in the pixels (h, w) of a view, and where it is ``gone``."""
+    def seen_in(self, view: ZoneView, *maps: np.ndarray) -> Iterator[np.ndarray]:
+        """Those ``maps`` of it in the pixels (h, w) of a view; -1 beyond."""
         x, y = ((m - first + 0.5) / self.factor - 0.5 for m, first in zip(view.maps, self.at[::-1], strict=True))
         sites = x.astype(np.float32), y.astype(np.float32)
-        shown = cv2.remap((self.labels + 1).astype(np.uint8), *sites, cv2.INTER_NEAREST)
-        return shown.astype(np.int8) - 1, cv2.remap(self.gone.astype(np.uint8), *sites, cv2.INTER_NEAREST) > 0
+        for of in maps:
+            yield cv2.remap(of.astype(np.float32), *sites, cv2.INTER_NEAREST, borderValue=-1)
+
+    def copy(self) -> "Stage":
+        """The same as it is now."""
+        return copy.deepcopy(self)
 
 
 class BuildStages:
-    """The stages of one field, from its looks in order; ``kept`` from the first on."""
+    """The stages of one field, from its looks in order; ``kept`` from the first on, and what is at rest ``now``."""
 
     def __init__(self) -> None:
         self.kept: list[Stage] = []
-        self._now: Stage | None = None
+        self.now: Stage | None = None
         self._empty = np.zeros((0, 0, 3), np.uint8)
         self._before: np.ndarray = np.zeros((0, 0), np.int8)
         self._since_s = 0.0
+        self._seen: np.ndarray = self._before
+        self._seen_since_s: np.ndarray = np.zeros((0, 0))
+        self._shown_s: np.ndarray = self._seen_since_s
+        self._covered: tuple[np.ndarray, ...] = ()
 
     def add(self, frame: Frame, look: FieldSnapshot) -> None:
         """One more look; one of another window, where a mat was moved, begins anew."""
@@ -72,12 +84,15 @@ class BuildStages:
         factor = reduction(frame.image)
         (y, x), (h, w) = ((factor * a, factor * b) for a, b in (look.at, look.piece.shape))
         shown = frame.image[y : y + h, x : x + w]
-        if self._now is None or self._now.at != (y, x) or self._now.picture.shape != shown.shape:
+        if self.now is None or self.now.at != (y, x) or self.now.picture.shape != shown.shape:
             none = np.full(look.piece.shape, -1, np.int8)
-            self._now, self._empty = Stage((y, x), shown.copy(), none, none >= 0, factor), look.image
+            begun = np.full(none.shape, frame.at_s)
+            self.now = Stage((y, x), shown.copy(), none, none >= 0, begun, begun.copy(), factor)
             self.kept, self._before, self._since_s = [], none.copy(), frame.at_s
-        now = self._now
-        now.labels[look.rest] = np.where(look.piece, look.labels, -1)[look.rest]
+            self._empty, self._seen, self._seen_since_s, self._shown_s = look.image, none, begun.copy(), begun.copy()
+            self._covered = none.copy(), begun.copy(), begun.copy()
+        now = self.now
+        self._time(now, look, frame.at_s)
         self.see_gone(look)
         size = shown.shape[1::-1]
         rest = cv2.resize(look.rest.astype(np.uint8), size, interpolation=cv2.INTER_NEAREST)
@@ -87,10 +102,26 @@ class BuildStages:
         elif frame.at_s - self._since_s >= CALM_S and (
             not self.kept or is_piece(now.labels != self.kept[-1].labels, look.field)
         ):
-            self.kept.append(Stage(now.at, now.picture.copy(), now.labels.copy(), now.gone.copy(), factor))
+            self.kept.append(now.copy())
             if len(self.kept) > MOST_STAGES:  # the one most like the next tells least
                 alike = [(one.labels == after.labels).mean() for one, after in pairwise(self.kept[1:])]
                 del self.kept[1 + int(np.argmax(alike))]
+
+    def _time(self, now: Stage, look: FieldSnapshot, at_s: float) -> None:
+        """Note what has come to rest, and since when its label has been seen there: what shows again after something
+        had been before it, a sleeve as pale as paper say, has stood there all the while."""
+        assert look.labels is not None and look.rest is not None, "asked by add()"
+        self._seen_since_s[look.labels != self._seen] = at_s
+        self._seen = look.labels
+        labels = np.where(look.piece, look.labels, -1)
+        came = look.rest & (labels != now.labels)
+        again = came & (labels == self._covered[0])
+        known, new = (now.labels, now.since_s, now.before_s), (labels, self._seen_since_s, self._shown_s)
+        for of, to, back in zip(known, new, self._covered, strict=True):
+            was = of[came]
+            of[came], of[again] = to[came], back[again]
+            back[came] = was
+        self._shown_s[look.labels == now.labels] = at_s
 
     def see_gone(self, look: FieldSnapshot) -> None:
         """Note where the field looks empty, also when nobody builds any more."""
@@ -109,11 +140,11 @@ class BuildStages:
             for i, p in enumerate(build.pieces)
         ]
         field_px = int(view.regions[2].sum())
-        first = self.kept[0].labels_in(view)[0] if self.kept else None
+        first = next(self.kept[0].seen_in(view, self.kept[0].labels)) if self.kept else None
         found = []
         for stage in self.kept[1:]:
-            labels, gone = stage.labels_in(view)
-            left = (tags >= 0) & (labels >= 0) & (labels != first) & ~gone
+            labels, gone = stage.seen_in(view, stage.labels, stage.gone)
+            left = (tags >= 0) & (labels >= 0) & (labels != first) & (gone <= 0)
             for piece in pieces:
                 if piece.is_in(labels):
                     left &= ~(piece.alone & (labels == piece.color))
