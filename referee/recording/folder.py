@@ -53,6 +53,9 @@ def of_camera(name: str, number: int) -> str:
     return name if number == 1 else str(path.with_stem(f"{path.stem}_{number}"))
 
 
+LOST = "lost_"
+"""In names of pictures from before something was lost from a build, shortly before the Stop."""
+
 DELETED_PREFIX = ".gone-"
 """How the name of a folder begins that has been taken out of its archive and is still to be deleted."""
 
@@ -238,10 +241,11 @@ class Attempt:
         """The frames that the verdict stands on, lossless, (h, w, 3) uint8 BGR each."""
         return [read_image(self.folder / n) for n in self.judged_names()]
 
-    def earlier_pictures(self) -> dict[str, list[np.ndarray]]:
-        """Zone -> pictures (h, w, 3) uint8 BGR from while its build grew, that its verdict rests on."""
+    def earlier_pictures(self) -> dict[str, list[tuple[np.ndarray, bool]]]:
+        """Zone -> pictures (h, w, 3) uint8 BGR from while its build grew that its verdict rests on, and whether they
+        are from before something was lost from it."""
         kept = self.meta.get("earlier") or {}
-        return {zone: [read_image(self.folder / Path(n).name) for n in names] for zone, names in kept.items()}
+        return {zone: [(read_image(self.folder / Path(n).name), LOST in n) for n in of] for zone, of in kept.items()}
 
     @property
     def at_press(self) -> Mapping[str, Mapping]:

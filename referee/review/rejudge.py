@@ -33,7 +33,7 @@ from referee.review.options import RejudgeOptions, files_used, is_unjudged
 from referee.review.stop_ruling import Row, judge_both_views, player_name, recorded_rules
 from referee.review.stop_watch import watch_stop
 from referee.review.timeline import CACHE
-from referee.vision.observer import EarlierPictures, judge_views
+from referee.vision.observer import EarlierPicture, EarlierPictures, judge_views
 
 FILES_NOT_JUDGED = (REVIEW, JOURNAL, CACHE)
 """What nobody judges by."""
@@ -187,7 +187,8 @@ def judge_attempt(attempt: Attempt, card: Card, options: RejudgeOptions) -> Mapp
 
 def earlier_of(attempt: Attempt) -> dict[str, EarlierPictures]:
     """Zone -> what gives the recorded pictures from while its build grew."""
-    return {zone: lambda *_, kept=kept: kept for zone, kept in attempt.earlier_pictures().items()}
+    pictures = {zone: [EarlierPicture(*one) for one in kept] for zone, kept in attempt.earlier_pictures().items()}
+    return {zone: lambda *_, kept=kept: kept for zone, kept in pictures.items()}
 
 
 def judge_frames(attempt: Attempt, card: Card, palette: str | None = None) -> Mapping[str, dict]:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import NamedTuple
 
 import cv2
 import numpy as np
@@ -57,7 +58,7 @@ from referee.vision.search.joint import Hypothesis, joint_readings, together
 from referee.vision.search.readings import Searched, search
 from referee.vision.search.sizes import size_factor
 from referee.vision.search.stances import Catalogue, catalogue
-from referee.vision.verdict.case import Case
+from referee.vision.verdict.case import Case, SeenEarlier
 from referee.vision.verdict.doubts import LEAST_TOGETHER, Decision, decide, hides
 from referee.vision.verdict.proof import ShownPixels, proof_of, shown_of
 from referee.vision.verdict.rulings import Rulings, field_of
@@ -76,9 +77,18 @@ INNER_PX = measured(
     2, "px of the view (mm)", "by hand: so far inside of what stands on the sheet no pixel is a mixture"
 )
 
-EarlierPictures = Callable[[ZoneView, Sequence[str], Build], Sequence[np.ndarray]]
-"""Gives frames (h, w, 3) from while the build grew that show what it may hide, by its view, the names of the colours
-and the build as the settled view has it."""
+
+class EarlierPicture(NamedTuple):
+    """A frame (h, w, 3) from while a build grew: by what the build may hide, or from before something was ``lost`` from
+    it, shortly before the Stop."""
+
+    image: np.ndarray
+    lost: bool = False
+
+
+EarlierPictures = Callable[[ZoneView, Sequence[str], Build, bool], Sequence[EarlierPicture]]
+"""Gives them for a zone by its view, the names of the colours, the build as the settled view has it, and whether that
+is right."""
 
 NO_EARLIER_PICTURES: Mapping[str, EarlierPictures] = MappingProxyType({})
 
@@ -128,7 +138,7 @@ class ZoneSight:
     explained: float
     features: Mapping[str, float] = field(default_factory=dict)
     doubts: tuple[str, ...] = ()
-    earlier: Sequence[np.ndarray] = ()
+    earlier: Sequence[EarlierPicture] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -513,8 +523,8 @@ def _judged(
     while True:
         found = [searched[look] for look in counted]
         hypotheses = joint_readings(found, rulings.is_right, rulings.card)
-        hypotheses, pictures, lacking = _with_earlier(looks[0], found, hypotheses, rulings, earlier)
-        cases = _cases(counted, found, hypotheses, rulings, lacking, of_all)
+        hypotheses, pictures, told = _with_earlier(looks[0], found, hypotheses, rulings, earlier)
+        cases = _cases(counted, found, hypotheses, rulings, told, of_all)
         if counted is looks and cases[looks[0]].fit.together >= LEAST_TOGETHER:
             of_all = cases[looks[0]].compared.ruling
         clear = [look for look in counted if not hides(cases[look])]
@@ -547,26 +557,33 @@ def _with_earlier(
     hypotheses: list[Hypothesis],
     rulings: Rulings,
     earlier: EarlierPictures | None,
-) -> tuple[list[Hypothesis], list[np.ndarray], int | None]:
-    """The hypotheses with what earlier pictures of the main camera show and they hide, the pictures that do, and a
-    case's ``lacking``."""
+) -> tuple[list[Hypothesis], list[EarlierPicture], SeenEarlier | None]:
+    """The hypotheses with what earlier pictures of the main camera show and they hide, the pictures that tell anything,
+    and what they tell besides."""
     if earlier is None or look.number:
         return hypotheses, [], None
     seen: list[list[SeenPiece]] = []
-    showing: list[np.ndarray] = []
-    for picture in earlier(look.view, look.evidence.names, rulings.build(hypotheses[0][0])):
-        then = look.observer.seen(picture, rulings.card)
+    showing: list[EarlierPicture] = []
+    were_right: list[bool] = []
+    best = hypotheses[0][0]
+    for picture in earlier(look.view, look.evidence.names, rulings.build(best), rulings.is_right(best)):
+        then = look.observer.seen(picture.image, rulings.card)
         if look.view.zone in then.zones:
             searched = ZoneLook(0, then, look.view.zone, look.cat).search(rulings)
             if more := seen_pieces(searched, rulings.is_right):
                 seen.append(more)
                 showing.append(picture)
+                were_right.append(picture.lost and rulings.is_right(searched.readings[0]))
     if not seen:
         return hypotheses, [], None
     now = with_hidden_pieces(found, hypotheses, seen, rulings.is_right)
-    lacking = count_lacking(found, now[0], seen)
-    best, was = ([views[0].score for views in of[:2]] for of in (now, hypotheses))
-    return (now, showing, lacking) if lacking or best != was else (hypotheses, [], None)
+    counts = [count_lacking(found, now[0], pieces) for pieces in seen]
+    told = SeenEarlier(
+        any(lacking for lacking, _ in counts),
+        any(right and gone for right, (_, gone) in zip(were_right, counts, strict=True)),
+    )
+    ahead, was = ([views[0].score for views in of[:2]] for of in (now, hypotheses))
+    return (now, showing, told) if any(told) or ahead != was else (hypotheses, [], None)
 
 
 def _cases(
@@ -574,7 +591,7 @@ def _cases(
     found: Sequence[Searched],
     hypotheses: Sequence[Hypothesis],
     rulings: Rulings,
-    lacking: int | None,
+    told: SeenEarlier | None,
     of_all: Ruling | None,
 ) -> dict[ZoneLook, Case]:
     """The case for the ruling by what these looks show together, with each one's own visibility; ``of_all``: the ruling
@@ -588,9 +605,7 @@ def _cases(
     proof = proof_of([look.shown(rulings, a, b) for look, a, b in zip(looks, best, rival, strict=True)])
     size_factor = min((look.observer.size_factor for look in looks), key=lambda factor: abs(factor - 1))
     return {
-        look: Case(
-            rulings, compared, fit, proof, look.visibility(rulings.build(reading)), size_factor, best[1:], lacking
-        )
+        look: Case(rulings, compared, fit, proof, look.visibility(rulings.build(reading)), size_factor, best[1:], told)
         for look, reading in zip(looks, best, strict=True)
     }
 

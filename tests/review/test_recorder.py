@@ -102,13 +102,13 @@ def test_the_judged_frame_is_kept_bit_by_bit(kit, recorder, clock):
 
 
 def test_pictures_from_while_a_build_grew_are_kept_and_judged_by_again(kit, recorder, clock):
-    pictures = [kit.shot(n, clock).image for n in range(2)]
-    names, keep = ["earlier_settled_A_0.png", "earlier_settled_A_1.png"], recorder.finish
+    pictures = [(kit.shot(n, clock).image, n == 1) for n in range(2)]
+    names, keep = ["earlier_settled_A_0.png", "earlier_settled_A_lost_1.png"], recorder.finish
     recorder.finish = lambda final: [recorder.earlier("A", "settled", pictures) for _ in range(2)] and keep(final)
     attempt = load_attempt(record(kit, recorder, clock)[0])
-    assert all((kept == p).all() for kept, p in zip(attempt.earlier_pictures()["A"], pictures, strict=True))
+    kept = earlier_of(attempt)["A"](None, (), None, False)
+    assert all((one.image == p).all() and one.lost is lost for one, (p, lost) in zip(kept, pictures, strict=True))
     assert not attempt.problems() and {*names} <= set(attempt.meta["hashes"])
-    assert len(earlier_of(attempt)["A"](None, (), None)) == 2
     assert {*names} <= set(files_used(attempt, RejudgeOptions()))
 
 

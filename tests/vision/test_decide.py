@@ -55,7 +55,7 @@ def test_no_ruling_that_is_hardly_ahead(count, ahead, ruling):
     assert ruling or [r.code for r in verdict.reasons] == ["two_readings"]
 
 
-@pytest.mark.parametrize(("ahead", "doubts"), [(190.0, ("close",)), (210.0, ())])
+@pytest.mark.parametrize(("ahead", "doubts"), [(290.0, ("close",)), (310.0, ())])
 def test_less_is_enough_where_two_views_show_it(ahead, doubts):
     found = [reading(RED, HIGHER, loose=(WHITE_BESIDE,)), reading(RED, score=30_000.0 - ahead)]
     decision = decided(HeightCard("H", 1, 2), found)

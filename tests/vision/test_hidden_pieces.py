@@ -12,7 +12,7 @@ from referee.devices.ports import Frame
 from referee.vision.live.build_stages import MOST_STAGES, BuildStages
 from referee.vision.live.gate import Gate
 from referee.vision.live.gate_history import GateHistory
-from referee.vision.observer import Observer
+from referee.vision.observer import EarlierPicture, Observer
 
 BEHIND_MM = 31.0
 WALL = (
@@ -38,7 +38,7 @@ def cube(rig, observer) -> Piece:
 
 def test_a_piece_that_was_seen_before_it_was_hidden_counts(rig, observer, cube):
     settled = rig.photograph({"A": (*WALL, cube)})
-    before = {"A": lambda *_: [rig.photograph({"A": (cube,)})]}
+    before = {"A": lambda *_: [EarlierPicture(rig.photograph({"A": (cube,)}))]}
     assert observer.judge(settled, CARD, ["A"]).zones["A"].ruling == "match"
     judgement = observer.judge(settled, CARD, ["A"], earlier=before)
     assert judgement.zones["A"].ruling == "mismatch"
@@ -50,21 +50,38 @@ def test_a_piece_that_was_seen_before_it_was_hidden_counts(rig, observer, cube):
 def test_earlier_pictures_of_what_is_in_sight_change_nothing(rig, observer):
     settled = rig.photograph({"A": WALL})
     alone = observer.judge(settled, CARD, ["A"])
-    told = observer.judge(settled, CARD, ["A"], earlier={"A": lambda *_: [rig.photograph({"A": WALL[:2]})]})
+    told = observer.judge(
+        settled, CARD, ["A"], earlier={"A": lambda *_: [EarlierPicture(rig.photograph({"A": WALL[:2]}))]}
+    )
     assert (told.zones["A"].ruling, told.views["A"].doubts) == (alone.zones["A"].ruling, alone.views["A"].doubts)
 
 
 def test_a_piece_that_is_seen_to_be_gone_is_not_looked_for(rig, observer):
     """The bridge fell: before the wall nothing hides its place."""
-    before = {"A": lambda *_: [rig.photograph({"A": WALL})]}
+    before = {"A": lambda *_: [EarlierPicture(rig.photograph({"A": WALL}))]}
     judgement = observer.judge(rig.photograph({"A": WALL[:2]}), CARD, ["A"], earlier=before)
     assert judgement.zones["A"].ruling == "mismatch" and "film_differs" not in judgement.views["A"].doubts
+
+
+def test_a_build_that_was_right_until_a_piece_went(rig, observer):
+    """Who called Stop believed in it; a neighbour may have been at it."""
+    lost = {"A": lambda *_: [EarlierPicture(rig.photograph({"A": WALL}), lost=True)]}
+    judgement = observer.judge(rig.photograph({"A": WALL[:2]}), CARD, ["A"], earlier=lost)
+    assert (judgement.zones["A"].ruling, judgement.zones["A"].leaning) == ("undecided", "mismatch")
+    assert judgement.views["A"].doubts == ("was_right",)
+
+
+def test_what_has_gone_lately_is_lost(rig, observer):
+    history = played(rig, observer, [(), WALL[:2], WALL, WALL[:2]])
+    assert history.stages["A"].lost() == [history.stages["A"].kept[-2]]
+    assert played(rig, observer, [(), WALL[:2], WALL, *[WALL[:2]] * 4]).stages["A"].lost() == []
+    assert played(rig, observer, [(), WALL[:2], WALL]).stages["A"].lost() == []
 
 
 def test_a_piece_seen_earlier_that_has_no_place_now(rig, observer, cube):
     """Behind the wall lay a plank, and there are no three: one of the pictures is not of this build."""
     third = Piece("rectangle", "green", Pose(), 0.0, 0.8 * cube.y, 12.5, 90.0)
-    before = {"A": lambda *_: [rig.photograph({"A": (third,)})]}
+    before = {"A": lambda *_: [EarlierPicture(rig.photograph({"A": (third,)}))]}
     judgement = observer.judge(rig.photograph({"A": WALL}), CARD, ["A"], earlier=before)
     assert judgement.zones["A"].ruling == "undecided"
     assert "film_differs" in judgement.views["A"].doubts
@@ -98,10 +115,10 @@ def test_a_stage_is_kept_of_each_piece_that_came(rig, observer, cube):
     assert len(history.stages["A"].kept) == 3
     assert hidden(rig, observer, history, WALL) == 1
     assert hidden(rig, observer, history, (*WALL, cube)) == 0, "the build has a piece for it"
-    (picture,) = history.earlier(rig.photograph({"A": WALL}))["A"](
-        observer.gather(rig.photograph({"A": WALL}))[2]["A"][0], gate_names(observer), Build(rig.piece_set, WALL)
-    )
-    assert observer.judge(picture, CARD, ["A"]).zones["A"].build.pieces[0].shape == "cube"
+    settled = rig.photograph({"A": WALL})
+    view, build = observer.gather(settled)[2]["A"][0], Build(rig.piece_set, WALL)
+    (picture,) = history.earlier(settled)["A"](view, gate_names(observer), build, True)
+    assert not picture.lost and observer.judge(picture.image, CARD, ["A"]).zones["A"].build.pieces[0].shape == "cube"
 
 
 def test_what_was_seen_to_go_is_no_longer_there(rig, observer, cube):

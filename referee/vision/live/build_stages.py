@@ -25,6 +25,7 @@ from referee.vision.render.solids import piece_tags
 CALM_S = measured(0.5, "s", "by hand: a stage has not changed for so long; nobody places two pieces sooner")
 MOST_STAGES = measured(24, "stages", "for memory, half a megabyte each: ten pieces come, and some are taken away again")
 LOOK_PX = measured(3, "px of a view", "one of a look's, about")
+LATELY_S = measured(3.0, "s", "by hand: who presses believes in a build of so long ago")
 MOST_READ = measured(3, "stages", "by hand, for time: a fifth of a second each")
 SHOWN_SHARE = measured(0.8, "of a piece's pixels", "by hand: a stage that shows so many in its colour shows the piece")
 
@@ -71,7 +72,8 @@ class BuildStages:
         self.now: Stage | None = None
         self._empty = np.zeros((0, 0, 3), np.uint8)
         self._before: np.ndarray = np.zeros((0, 0), np.int8)
-        self._since_s = 0.0
+        self._since_s = self._at_s = 0.0
+        self._field_px = 0
         self._seen: np.ndarray = self._before
         self._seen_since_s: np.ndarray = np.zeros((0, 0))
         self._shown_s: np.ndarray = self._seen_since_s
@@ -91,7 +93,7 @@ class BuildStages:
             self.kept, self._before, self._since_s = [], none.copy(), frame.at_s
             self._empty, self._seen, self._seen_since_s, self._shown_s = look.image, none, begun.copy(), begun.copy()
             self._covered = none.copy(), begun.copy(), begun.copy()
-        now = self.now
+        self._at_s, self._field_px, now = frame.at_s, look.field, self.now
         self._time(now, look, frame.at_s)
         self.see_gone(look)
         size = shown.shape[1::-1]
@@ -108,14 +110,14 @@ class BuildStages:
                 del self.kept[1 + int(np.argmax(alike))]
 
     def _time(self, now: Stage, look: FieldSnapshot, at_s: float) -> None:
-        """Note what has come to rest, and since when its label has been seen there: what shows again after something
-        had been before it, a sleeve as pale as paper say, has stood there all the while."""
+        """Note what has come to rest, and since when its label has been seen there: a piece that shows again, before
+        which a sleeve as pale as paper had been, has stood there all the while."""
         assert look.labels is not None and look.rest is not None, "asked by add()"
         self._seen_since_s[look.labels != self._seen] = at_s
         self._seen = look.labels
         labels = np.where(look.piece, look.labels, -1)
         came = look.rest & (labels != now.labels)
-        again = came & (labels == self._covered[0])
+        again = came & (labels >= 0) & (labels == self._covered[0])
         known, new = (now.labels, now.since_s, now.before_s), (labels, self._seen_since_s, self._shown_s)
         for of, to, back in zip(known, new, self._covered, strict=True):
             was = of[came]
@@ -130,6 +132,16 @@ class BuildStages:
         bare = look.rest & (look.labels < 0) & (channel_max(cv2.absdiff(look.image, self._empty)) <= CHANGED)
         for stage in self.kept:
             stage.gone[bare] = True
+
+    def lost(self) -> list[Stage]:
+        """The last stage of which something as large as a piece has gone lately, if any."""
+        now = self.now
+        for stage in reversed(self.kept if now else []):
+            assert now is not None
+            lately = now.before_s > self._at_s - LATELY_S
+            if is_piece((stage.labels >= 0) & (now.labels < 0) & lately, self._field_px):
+                return [stage]
+        return []
 
     def hidden_by(self, view: ZoneView, names: Sequence[str], build: Build) -> list[Stage]:
         """Those that show something as large as a piece which the ``build`` hides now and has no piece for, the most

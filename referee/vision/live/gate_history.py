@@ -5,7 +5,9 @@ import math
 from collections import defaultdict, deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import groupby, pairwise
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +22,7 @@ from referee.vision.live.fouls import AWAY_S, BUSY_S, LOOK_S, SIGHTS
 from referee.vision.live.gate import GateState, ZoneGate
 from referee.vision.live.mat_motion import MatMotion
 from referee.vision.measured import measured
-from referee.vision.observer import EarlierPictures
+from referee.vision.observer import EarlierPicture, EarlierPictures
 
 HISTORY_S = measured(4.0, "s", "by hand: so long looks are remembered while players build; longer than any question")
 STOPPED = ("stopped", "judging")
@@ -139,10 +141,13 @@ class GateHistory:
     def earlier(self, frame: np.ndarray) -> dict[str, EarlierPictures]:
         """Zone -> what gives pictures like the ``frame`` (h, w, 3) from while its build grew."""
 
-        def pictures(stages: BuildStages) -> EarlierPictures:
-            return lambda *seen: [stage.in_frame(frame) for stage in stages.hidden_by(*seen)]
+        def pictures(stages: BuildStages, *of: Any) -> list[EarlierPicture]:
+            *seen, right = of
+            found = dict.fromkeys(stages.hidden_by(*seen), False)
+            found |= dict.fromkeys([] if right else stages.lost(), True)
+            return [EarlierPicture(stage.in_frame(frame), lost) for stage, lost in found.items()]
 
-        return {zone: pictures(stages) for zone, stages in self.stages.items()}
+        return {zone: partial(pictures, stages) for zone, stages in self.stages.items()}
 
     def covered(self, zone: str, frames: Sequence[Frame]) -> bool:
         """Whether a hand was over the field in one of these frames."""

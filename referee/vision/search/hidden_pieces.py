@@ -72,12 +72,13 @@ def with_hidden_pieces(
     return sorted(found, key=lambda views: -views[0].score)
 
 
-def count_lacking(searched: Sequence[Searched], views: Hypothesis, seen: Sequence[Sequence[SeenPiece]]) -> int:
-    """How many of the pieces that earlier pictures have seen a hypothesis lacks, but those whose place is seen to be
-    empty now."""
+def count_lacking(searched: Sequence[Searched], views: Hypothesis, seen: Sequence[SeenPiece]) -> tuple[int, int]:
+    """How many of the pieces that an earlier picture has seen a hypothesis lacks, and how many have gone: their places
+    are seen to be empty now."""
     rows, cat = _in_field(searched[0].canvas, views[0]), searched[0].canvas.cat
-    lacking = [piece for pieces in seen for piece in pieces if not _is_among(cat, piece.row, rows)]
-    return sum(_drawn_more(searched, views, _with_row(views, piece.row)) > -CLEARLY_SEEN for piece in lacking)
+    absent = [piece for piece in seen if not _is_among(cat, piece.row, rows)]
+    gone = sum(_drawn_more(searched, views, _with_row(views, piece.row)) <= -CLEARLY_SEEN for piece in absent)
+    return len(absent) - gone, gone
 
 
 def _drawn_more(searched: Sequence[Searched], before: Sequence[Reading], after: Sequence[Reading]) -> float:

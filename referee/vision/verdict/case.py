@@ -4,6 +4,7 @@ import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from cards.card import Card
 from cards.law import Reason, because
@@ -19,13 +20,20 @@ AS_CARD_REASON = because("as_card")
 """What a reading without a fault says, beside one that has some."""
 
 
+class SeenEarlier(NamedTuple):
+    """Whether the reading ahead ``lacks`` a piece that earlier pictures show, and whether the build was as the card
+    wants it before a piece was lost from it."""
+
+    lacks: bool
+    was_right: bool
+
+
 @dataclass(frozen=True)
 class Case:
     """What a ruling rests on: the readings ``compared``, how well the one ahead accounts for the picture (``fit``), how
     far the pixels by themselves show it (``proof``), what the picture allows to be told (``visibility``), the pieces'
     lengths as times the piece file's (``size_factor``), the reading ahead as further cameras' views have it
-    (``others``), and how many pieces that earlier pictures show it lacks, None where there was nothing to look for in
-    them (``lacking``)."""
+    (``others``), and what ``earlier`` pictures tell of it, None where there was nothing to look for in them."""
 
     rulings: Rulings
     compared: Comparison
@@ -34,7 +42,7 @@ class Case:
     visibility: Visibility
     size_factor: float = 1.0
     others: Sequence[Reading] = ()
-    lacking: int | None = None
+    earlier: SeenEarlier | None = None
 
     @property
     def best(self) -> Ruled:
