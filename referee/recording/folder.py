@@ -298,6 +298,11 @@ class Attempt:
         return found
 
 
+def earlier_names(zone: str, view: str, pictures: Sequence[tuple[np.ndarray, bool]]) -> list[str]:
+    """The files of pictures from while a zone's build grew, as ``Attempt.earlier_pictures`` reads them."""
+    return [f"earlier_{view}_{zone}_{LOST * lost}{n}.png" for n, (_, lost) in enumerate(pictures)]
+
+
 def load_attempt(folder: str | Path) -> Attempt:
     """Read an attempt folder. Raises BadAttempt with one line that names the folder and the fault."""
     path = Path(folder)

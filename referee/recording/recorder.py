@@ -20,7 +20,7 @@ from av.error import FFmpegError
 from cards.sentences import sentence
 from referee.devices.ports import Clock, Frame
 from referee.errors import BadAttempt
-from referee.recording.folder import LOST, META, REVIEW, append_line, write_json
+from referee.recording.folder import META, REVIEW, append_line, earlier_names, write_json
 from referee.recording.index import Index
 from referee.recording.retention import Budget, Removed, Remover, free_bytes, make_room, read_removals
 from referee.recording.sweep import sweep, torn_recordings
@@ -241,7 +241,7 @@ class Recorder:
         """Keep pictures (h, w, 3) from while a zone's build grew that the verdict on a ``view`` of it rests on, and
         whether something was lost since, as ``judged`` keeps frames; in the place of those that an earlier verdict on
         that view rested on."""
-        files = [f"earlier_{view}_{zone}_{LOST * lost}{n}.png" for n, (_, lost) in enumerate(pictures)]
+        files = earlier_names(zone, view, pictures)
         self._keep(files, [picture for picture, _ in pictures])
         self._do(lambda take: take.earlier(zone, files))
 

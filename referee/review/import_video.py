@@ -25,6 +25,7 @@ from referee.recording.folder import (
     PIECES,
     TIMES,
     VIDEO,
+    earlier_names,
     hash_files,
     read_image,
     sha256,
@@ -43,7 +44,7 @@ from referee.recording.video import (
 from referee.recording.writer import pixel_hash, versions, write_file
 from referee.review.film import as_decoded, find_mats, is_mirrored, is_shaken, observer_of
 from referee.review.options import RejudgeOptions
-from referee.review.rejudge import judge_attempt, press_row
+from referee.review.rejudge import judge_attempt, judge_recorded, press_row
 from referee.review.stop_ruling import Row, rule_recorded_stop
 from referee.review.stop_watch import StopSeen, watch_stop
 
@@ -290,6 +291,8 @@ def _judge(out: Path, meta: dict, tick: Callable[[], object], eye: str) -> Attem
         ],
     }
     write_json(out / META, meta)
+    meta["earlier"] = _keep_earlier(load_attempt(out), seen) if eye == RejudgeOptions.eye else {}
+    write_json(out / META, meta)
     meta |= _ruled(load_attempt(out), seen, RejudgeOptions(eye=eye))
     write_json(out / META, meta | {"hashes": hash_files(out)})
     return load_attempt(out)
@@ -326,6 +329,19 @@ def _ruled(attempt: Attempt, seen: StopSeen, options: RejudgeOptions) -> dict:
     said = rule_recorded_stop(attempt, seen, settled, at_press)
     at_press_rows = {z: {**attempt.at_press[z], **rows} for z, rows in said.at_press.items()}
     return {"verdicts": dict(said.verdicts), "at_press": at_press_rows, "findings": dict(said.findings)}
+
+
+def _keep_earlier(attempt: Attempt, seen: StopSeen) -> dict[str, list[str]]:
+    """Zone -> files of the pictures from while its build grew that its verdict rests on, kept beside the film."""
+    if is_shaken(attempt):
+        return {}
+    judged = judge_recorded(attempt, attempt.card, None, seen.earlier(as_decoded(seen.frames[-1])))
+    kept: dict[str, list[str]] = {}
+    for zone, sight in judged.views.items():
+        for name, (image, _) in zip(earlier_names(zone, "settled", sight.earlier), sight.earlier, strict=True):
+            write_file(attempt.folder / name, image)
+            kept.setdefault(zone, []).append(name)
+    return kept
 
 
 def _keep(path: Path, shown: VideoFrame) -> str:

@@ -33,7 +33,7 @@ from referee.review.options import RejudgeOptions, files_used, is_unjudged
 from referee.review.stop_ruling import Row, judge_both_views, player_name, recorded_rules
 from referee.review.stop_watch import watch_stop
 from referee.review.timeline import CACHE
-from referee.vision.observer import EarlierPicture, EarlierPictures, judge_views
+from referee.vision.observer import EarlierPicture, EarlierPictures, Judgement, judge_views
 
 FILES_NOT_JUDGED = (REVIEW, JOURNAL, CACHE)
 """What nobody judges by."""
@@ -193,11 +193,18 @@ def earlier_of(attempt: Attempt) -> dict[str, EarlierPictures]:
 
 def judge_frames(attempt: Attempt, card: Card, palette: str | None = None) -> Mapping[str, dict]:
     """Today's vision on the attempt's judged frames: zone -> the contract's row."""
+    judged = judge_recorded(attempt, card, palette, earlier_of(attempt))
+    rows: Mapping[str, dict] = judged.to_json("stop.png", card.id)["zones"]
+    return rows
+
+
+def judge_recorded(
+    attempt: Attempt, card: Card, palette: str | None, earlier: Mapping[str, EarlierPictures]
+) -> Judgement:
+    """The same with other ``earlier`` pictures of the zones."""
     views = [(observer_of(view, palette), view.judged_frames()) for view in attempt.judged_views]
     zones = sorted(attempt.verdicts) or attempt.meta.get("zones")  # where none was judged those that are named
-    seen = judge_views(views, card, zones, recorded_rules(attempt, None).tolerances, earlier=earlier_of(attempt))
-    rows: Mapping[str, dict] = seen.to_json("stop.png", card.id)["zones"]
-    return rows
+    return judge_views(views, card, zones, recorded_rules(attempt, None).tolerances, earlier=earlier)
 
 
 def stored_build(row: Mapping, piece_set: PieceSet) -> Build:

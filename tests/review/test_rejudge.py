@@ -118,7 +118,7 @@ def test_results_are_stale_once_anything_that_made_them_has_changed(kit, tmp_pat
         "referee/kernels/beam.pxd",
         "referee/kernels/columns.h",
         "cards/kinds/layout.py",
-        "referee/review/patches.py",
+        "referee/review/placements.py",
         "referee/recording/video.py",
     ],
 )

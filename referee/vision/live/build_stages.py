@@ -134,12 +134,12 @@ class BuildStages:
             stage.gone[bare] = True
 
     def lost(self) -> list[Stage]:
-        """The last stage of which something as large as a piece has gone lately, if any."""
+        """The last stage that showed something as large as a piece until lately where it does not show now, if any."""
         now = self.now
         for stage in reversed(self.kept if now else []):
             assert now is not None
             lately = now.before_s > self._at_s - LATELY_S
-            if is_piece((stage.labels >= 0) & (now.labels < 0) & lately, self._field_px):
+            if is_piece((stage.labels >= 0) & (now.labels != stage.labels) & lately, self._field_px):
                 return [stage]
         return []
 
