@@ -256,7 +256,7 @@ BARE_FIELD, BOTH = build_of(), build_of((BLUE, 3), (RED, 8))
         ([BARE_FIELD, build_of((BLUE, 3)), *[build_of((BLUE, 3))] * 8, BOTH], None),  # one after the other
         ([BARE_FIELD, BARE_FIELD, build_of((BLUE, 3), (BLUE, 8))], None),  # of one colour it may be one piece
         ([build_of((BLUE, 12), (RED, 16)), BOTH], None),  # what stood has moved, or fallen
-        ([BARE_FIELD, build_of((BLUE, 12), (RED, 16)), BOTH], 0.0),
+        ([BARE_FIELD, build_of((BLUE, 12), (RED, 16)), BOTH], 0.1),
         ([BARE_FIELD], None),
         ([build_of(((150, 145, 145), 3), ((150, 145, 145), 8)), BOTH], None),  # a grey sleeve hid them
     ],

@@ -75,7 +75,7 @@ def test_what_has_gone_lately_is_lost(rig, observer):
     history = played(rig, observer, [(), WALL[:2], WALL, WALL[:2]])
     assert history.stages["A"].lost() == [history.stages["A"].kept[-2]]
     assert played(rig, observer, [(), WALL[:2], WALL, *[WALL[:2]] * 4]).stages["A"].lost() == []
-    assert played(rig, observer, [(), WALL[:2], WALL]).stages["A"].lost() == []
+    assert played(rig, observer, [(), WALL[:1], WALL[:2]]).stages["A"].lost() == []
 
 
 def test_a_piece_seen_earlier_that_has_no_place_now(rig, observer, cube):
