@@ -7,6 +7,7 @@ import shutil
 import struct
 from itertools import islice
 from pathlib import Path
+from types import SimpleNamespace
 
 import av
 import cv2
@@ -24,7 +25,8 @@ from referee.review import import_video as importing
 from referee.review.film import find_mats
 from referee.review.import_video import ImportOptions, copy_video, import_video
 from referee.review.options import RejudgeOptions
-from referee.review.rejudge import judge_again
+from referee.review.rejudge import earlier_of, judge_again
+from referee.vision.observer import EarlierPicture
 
 GOLDEN = Path(__file__).parents[2] / "referee" / "example" / "duel"
 SHARED = Path(__file__).parents[3] / "shared" / "attempts"
@@ -53,6 +55,27 @@ def test_the_collapse_is_judged_after_it_fell_and_says_so(tmp_path, monkeypatch)
     assert attempt.empty is None, "no opening picture shows the table bare"
     assert len(ticks) > 100 and attempt.meta["judged"][0]["unobstructed"]
     assert (attempt.stop_s, attempt.caller, attempt.players["A"]) == (9.565, "A", "Ann")
+
+
+def test_the_earlier_pictures_that_a_verdict_rests_on_are_kept_beside_the_film(kit, tmp_path, monkeypatch):
+    folder = kit.make_attempt(tmp_path / "a")
+    attempt, shown = load_attempt(folder), SimpleNamespace(image=kit.picture(3))
+    pictures = [EarlierPicture(shown.image), EarlierPicture(255 - shown.image, lost=True)]
+    asked = []
+
+    def judge(attempt, card, palette, earlier):
+        asked.append(earlier)
+        return SimpleNamespace(views={"A": SimpleNamespace(earlier=pictures), "B": SimpleNamespace(earlier=())})
+
+    monkeypatch.setattr(importing, "judge_recorded", judge)
+    monkeypatch.setattr(importing, "is_shaken", lambda attempt: False)
+    seen = SimpleNamespace(frames=[shown], earlier=lambda frame: {"A": frame})
+    kept = importing._keep_earlier(attempt, seen)
+    assert np.array_equal(asked[0]["A"], shown.image), "those that are like the judged frame"
+    attempt.meta["earlier"] = kept
+    found = earlier_of(attempt)["A"](None, (), None, False)
+    assert [one.lost for one in found] == [False, True]
+    assert all(np.array_equal(one.image, kept.image) for one, kept in zip(found, pictures, strict=True))
 
 
 def gray(image):
