@@ -122,8 +122,9 @@ class FoulWatch:
         moved = self._motion.update(frame.image, mats)
         for zone in mats.poses:
             fouls += self._observed("shaken", zone, None, zone in moved, frame.at_s)
-        for zone, over in hands.items():
-            self._fields[zone].visitors += [(frame.at_s, owner) for owner in over.owners]
+        for zone in look.snapshots.keys() & hands.keys():
+            if look.snapshots[zone].hand:
+                self._fields[zone].visitors += [(frame.at_s, owner) for owner in hands[zone].owners]
         return [*fouls, *self._of_pieces(look, frame.at_s, stop_s)]
 
     def _hands(self, picture: ReducedFrame, geometry: HandGeometry) -> dict[str, FieldHands]:
