@@ -53,7 +53,7 @@ from referee.vision.search.canvas import (
     over_field,
     to_build,
 )
-from referee.vision.search.hidden_pieces import SeenPiece, count_lacking, seen_pieces, with_hidden_pieces
+from referee.vision.search.hidden_pieces import UNLIKE, has_lost, standing, told_by, with_hidden_pieces
 from referee.vision.search.joint import Hypothesis, joint_readings, together
 from referee.vision.search.readings import Searched, search
 from referee.vision.search.sizes import size_factor
@@ -562,28 +562,24 @@ def _with_earlier(
     and what they tell besides."""
     if earlier is None or look.number:
         return hypotheses, [], None
-    seen: list[list[SeenPiece]] = []
-    showing: list[EarlierPicture] = []
-    were_right: list[bool] = []
     best = hypotheses[0][0]
+    shown: list[tuple[EarlierPicture, Searched]] = []
     for picture in earlier(look.view, look.evidence.names, rulings.build(best), rulings.is_right(best)):
         then = look.observer.seen(picture.image, rulings.card)
         if look.view.zone in then.zones:
-            searched = ZoneLook(0, then, look.view.zone, look.cat).search(rulings)
-            if more := seen_pieces(searched, rulings.is_right):
-                seen.append(more)
-                showing.append(picture)
-                were_right.append(picture.lost and rulings.is_right(searched.readings[0]))
-    if not seen:
+            one = ZoneLook(0, then, look.view.zone, look.cat).search(rulings)
+            shown += [(picture, one)] if len(standing(one)) else []
+    if not shown:
         return hypotheses, [], None
-    now = with_hidden_pieces(found, hypotheses, seen, rulings.is_right)
-    counts = [count_lacking(found, now[0], pieces) for pieces in seen]
+    pictures, stages = zip(*shown, strict=True)
+    now = with_hidden_pieces(found, hypotheses, stages, rulings.is_right)
+    were_right = [one for picture, one in shown if picture.lost and rulings.is_right(one.readings[0])]
     told = SeenEarlier(
-        any(lacking for lacking, _ in counts),
-        any(right and gone for right, (_, gone) in zip(were_right, counts, strict=True)),
+        min(told_by(stages, now[0])) < -UNLIKE,
+        not rulings.is_right(now[0][0]) and any(has_lost(found, now[0], one) for one in were_right),
     )
     ahead, was = ([views[0].score for views in of[:2]] for of in (now, hypotheses))
-    return (now, showing, told) if any(told) or ahead != was else (hypotheses, [], None)
+    return (now, list(pictures), told) if any(told) or ahead != was else (hypotheses, [], None)
 
 
 def _cases(

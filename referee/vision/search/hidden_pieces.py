@@ -1,84 +1,116 @@
 """Pieces that no view shows any more, and earlier pictures of the same field do.
 
-The law. What was seen standing in the field before something came in front of it, and was not seen to go, stands there
-yet. A hypothesis that has such a piece where it was seen wins what the earlier picture says for it: that is by how much
-the picture's best reading is ahead of its best one without the piece. Where a hypothesis lacks the piece and would hide
-it, it is tried with it.
+The law. A build grows: each earlier picture shows some of its pieces. So a hypothesis of what stands now is scored by
+the earlier pictures too: in each by those of its pieces that explain it best, compared with the picture's own best
+reading. What one picture leaves open, how far off a piece stands, or whether a plank stands or lies on another, the
+others tell. Hypotheses are made of what each picture shows: grown on it, under and behind those of the settled views.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
 from referee.vision.measured import measured
-from referee.vision.search.canvas import Canvas, Reading, draw_loose, lowest_first, turned
+from referee.vision.search.canvas import Canvas, Reading, draw_loose, fit_readings, lowest_first, prior_costs, turned
 from referee.vision.search.joint import Hypothesis, inside, scored
-from referee.vision.search.readings import FEW_READINGS, RIGHT_PRIOR, Searched, right_prior
+from referee.vision.search.readings import FEW_READINGS, Searched, right_prior
+from referee.vision.search.rules import BRANCH
 from referee.vision.search.stances import Catalogue
 
 HIDDEN_SHARE = measured(0.12, "of a piece's pixels", "by hand: with so few in sight it counts as hidden")
 SAME_PLACE_MM = measured((16.0, 20.0, 14.0), "mm", "by hand: two readings of one piece are no further apart")
 DEPTH_MM = measured(12.0, "mm", "by hand: so far off may one picture tell how far behind another a piece stands")
-CLEARLY_SEEN = measured(300.0, "nats", "by hand: what is less ahead in an earlier picture may be another piece")
-MOST_SEEN = measured(3000.0, "nats", "by hand: an earlier picture says no more for one piece")
+CLEARLY_SEEN = measured(300.0, "nats", "by hand: what is less ahead in a picture may be another piece")
+MOST_TOLD = measured(3000.0, "nats", "by hand: an earlier picture says no more against a hypothesis")
+UNLIKE = measured(
+    1000.0, "nats", "by which an earlier picture contradicts a hypothesis; of right builds at most 914 (rigs 300, 301)"
+)
+GROWN_PIECES = measured(6, "pieces", "by hand, for time: so many are put on what an earlier picture shows")
+GROWN_KEPT = measured(12, "hypotheses", "by hand, for time: so many of the grown ones are weighed by the film")
 
 
-class SeenPiece(NamedTuple):
-    """A piece, as a row (5,) in the mat's frame, and the nats by which an earlier picture shows it."""
-
-    row: np.ndarray
-    nats: float
-
-
-def seen_pieces(earlier: Searched, is_right: Callable[[Reading], bool]) -> list[SeenPiece]:
-    """The pieces that an earlier picture clearly shows in the field."""
-    canvas, best = earlier.canvas, earlier.readings[0]
-    rows = _in_field(canvas, best)
-
-    def own(reading: Reading) -> float:
-        return reading.score - RIGHT_PRIOR * is_right(reading)
-
-    found = []
-    for i, row in enumerate(rows):
-        without = (r for r in earlier.readings if not _is_among(canvas.cat, row, _in_field(canvas, r)))
-        rival = next(without, None)
-        nats = own(best) - own(rival) if rival else _drawn(canvas, rows) - _drawn(canvas, np.delete(rows, i, 0))
-        found.append(SeenPiece(row, min(nats, MOST_SEEN)))
-    return [seen for seen in found if seen.nats >= CLEARLY_SEEN]
+def standing(one: Searched) -> np.ndarray:
+    """(n, 5) what stands in the field by a view's best reading, in the mat's frame."""
+    return _in_field(one.canvas, one.readings[0])
 
 
 def with_hidden_pieces(
     searched: Sequence[Searched],
     hypotheses: Sequence[Hypothesis],
-    seen: Sequence[Sequence[SeenPiece]],
+    earlier: Sequence[Searched],
     is_right: Callable[[Reading], bool],
 ) -> list[Hypothesis]:
-    """The hypotheses of the settled views, best first, with the pieces that earlier pictures have ``seen``, each. The
-    best few are tried, and the best of each ruling; as they are, without what no view shows of them, and on top of what
-    was seen."""
+    """The best few hypotheses of the settled views, and the best of each ruling, scored by ``earlier`` pictures too,
+    best first; and such as these suggest: as they are, without what no view shows of them, on top of what each picture
+    shows, and grown on it."""
+    canvas = searched[0].canvas
     best = [next((views for views in hypotheses if is_right(views[0]) == right), ()) for right in (True, False)]
     tried = {id(views): views for views in (*hypotheses[: 2 * FEW_READINGS], *best) if views}
-    found = [views for views in hypotheses if id(views) not in tried]
-    begun = [np.array([piece.row for piece in pieces]) for pieces in seen]
-    tops = [_on_top(searched[0].canvas, rows, views[0]) for rows in begun for views in tried.values()]
-    distinct: list[SeenPiece] = []
-    for piece in sorted((piece for pieces in seen for piece in pieces), key=lambda piece: -piece.nats):
-        if not any(_is_among(searched[0].canvas.cat, piece.row, known.row[None]) for known in distinct):
-            distinct.append(piece)
-    for views in (*tried.values(), *scored(searched, tops, is_right)):
-        found += _completed(searched, views, distinct, is_right)
-    return sorted(found, key=lambda views: -views[0].score)
+    begun = [standing(one) for one in earlier]
+    tops = [_on_top(canvas, rows, views[0]) for rows in begun for views in tried.values()]
+    grown = [build for rows in begun for build in _grown_on(searched[0], rows, hypotheses[0][0].turn)]
+    hidden = np.zeros((0, 5))
+    for row in np.vstack(begun):
+        hidden = hidden if _is_among(canvas.cat, row, hidden) else np.vstack([hidden, row])
+    found: list[Hypothesis] = []
+    for views in (*tried.values(), *scored(searched, tops, is_right), *scored(searched, grown, is_right)[:GROWN_KEPT]):
+        found += [views, *_completed(searched, views, hidden, is_right)]
+    told = ((views, sum(told_by(earlier, views))) for views in found)
+    with_film = ((replace(views[0], score=views[0].score + nats), *views[1:]) for views, nats in told)
+    return sorted(with_film, key=lambda views: -views[0].score)
 
 
-def count_lacking(searched: Sequence[Searched], views: Hypothesis, seen: Sequence[SeenPiece]) -> tuple[int, int]:
-    """How many of the pieces that an earlier picture has seen a hypothesis lacks, and how many have gone: their places
-    are seen to be empty now."""
+def told_by(earlier: Sequence[Searched], views: Hypothesis) -> list[float]:
+    """Nats by which each earlier picture speaks against a hypothesis, at most 0: how far those of its pieces that
+    explain it best are behind its own best reading, on the coarse canvas."""
+    rows = _in_field(earlier[0].canvas, views[0])
+    against = []
+    for one in earlier:
+        canvas = one.beam.canvas
+        left = _best_of(canvas, rows) - max(_evidence(canvas, standing(one)), 0.0)
+        against.append(float(np.clip(left, -MOST_TOLD, 0.0)))
+    return against
+
+
+def has_lost(searched: Sequence[Searched], views: Hypothesis, earlier: Searched) -> bool:
+    """Whether an earlier picture shows a piece that a hypothesis lacks, and whose place is seen to be empty now."""
     rows, cat = _in_field(searched[0].canvas, views[0]), searched[0].canvas.cat
-    absent = [piece for piece in seen if not _is_among(cat, piece.row, rows)]
-    gone = sum(_drawn_more(searched, views, _with_row(views, piece.row)) <= -CLEARLY_SEEN for piece in absent)
-    return len(absent) - gone, gone
+    absent = [row for row in standing(earlier) if not _is_among(cat, row, rows)]
+    return any(_drawn_more(searched, views, _with_row(views, row)) <= -CLEARLY_SEEN for row in absent)
+
+
+def _best_of(canvas: Canvas, rows: np.ndarray) -> float:
+    """The most that some of the pieces (n, 5) explain: without those that explain less than nothing, one by one."""
+    best = _evidence(canvas, rows)
+    while len(rows):
+        less = [_evidence(canvas, np.delete(rows, i, 0)) for i in range(len(rows))]
+        if max(less) <= best:
+            break
+        best, rows = max(less), np.delete(rows, int(np.argmax(less)), 0)
+    return best
+
+
+def _evidence(canvas: Canvas, rows: np.ndarray) -> float:
+    """Nats for pieces (n, 5) in the mat's frame."""
+    if not len(rows):
+        return 0.0
+    return canvas.draw(Reading(0.0, rows, 0.0)) - float(prior_costs(canvas.cat, [rows])[0])
+
+
+def _grown_on(one: Searched, rows: np.ndarray, turn: float) -> list[Reading]:
+    """The pieces (n, 5), which stay where they are, and builds on and beside them that explain what a view shows now,
+    in the frame turned by ``turn``."""
+    start = Reading(turn, turned(rows, -turn), 0.0)
+    states = found = [replace(start, score=one.beam.canvas.draw(start))]
+    for _ in range(GROWN_PIECES):
+        further = [reading for state in states for reading in one.beam.successors(state)]
+        by_place: dict[tuple, Reading] = {}
+        for reading in sorted(fit_readings(one.beam.hopeful, further, first=len(rows)), key=lambda r: -r.score):
+            by_place.setdefault(reading.key, reading)
+        states = list(by_place.values())[: 3 * BRANCH]
+        found = found + states
+    return found
 
 
 def _drawn_more(searched: Sequence[Searched], before: Sequence[Reading], after: Sequence[Reading]) -> float:
@@ -105,34 +137,32 @@ def _on_top(canvas: Canvas, rows: np.ndarray, reading: Reading) -> Reading:
 
 
 def _completed(
-    searched: Sequence[Searched], views: Hypothesis, seen: Sequence[SeenPiece], is_right: Callable[[Reading], bool]
-) -> Iterator[Hypothesis]:
-    """A hypothesis with what was seen earlier; and so again without its own pieces that no view shows."""
+    searched: Sequence[Searched], views: Hypothesis, hidden: np.ndarray, is_right: Callable[[Reading], bool]
+) -> list[Hypothesis]:
+    """A hypothesis with those of the pieces (n, 5) that it would hide; and so again without its own pieces that no view
+    shows."""
     shown = _shown(searched, views) > HIDDEN_SHARE
-    prior = right_prior(len(views))
-    score = views[0].score - prior * is_right(views[0])
+    prior, found = right_prior(len(views)), list[Hypothesis]()
     for kept in {(True,) * len(shown), tuple(shown.tolist())}:
-        new, won = [replace(view, pieces=view.pieces[np.array(kept, bool)]) for view in views], 0.0
-        for piece in seen:
-            new, nats = _with_piece(searched, new, piece)
-            won += nats
-        won += _drawn_more(searched, views, new)
-        first = replace(new[0], score=score + won + prior * is_right(new[0]))
-        yield first, *new[1:]
+        new = [replace(view, pieces=view.pieces[np.array(kept, bool)]) for view in views]
+        for row in hidden:
+            new = _with_piece(searched, new, row)
+        won = _drawn_more(searched, views, new) + prior * (int(is_right(new[0])) - int(is_right(views[0])))
+        found.append((replace(new[0], score=views[0].score + won), *new[1:]))
+    return found
 
 
-def _with_piece(searched: Sequence[Searched], views: list[Reading], piece: SeenPiece) -> tuple[list[Reading], float]:
-    """A hypothesis's views with the piece, and the nats that it wins by it; unchanged and 0 where the piece would be in
-    sight, or has no place."""
+def _with_piece(searched: Sequence[Searched], views: list[Reading], row: np.ndarray) -> list[Reading]:
+    """A hypothesis's views with the piece (5,); as they are where it is among theirs, would be in sight, or has no
+    place."""
     canvas, rows = searched[0].canvas, turned(views[0].pieces, views[0].turn)
-    cat, kind = canvas.cat, canvas.cat.kind[int(piece.row[0])]
-    if _is_among(cat, piece.row, rows):
-        return views, piece.nats
+    cat, kind = canvas.cat, canvas.cat.kind[int(row[0])]
     others = np.vstack([rows, views[0].loose])
-    if (cat.kind[others[:, 0].astype(int)] == kind).sum() >= cat.stock[kind] or _in_one_place(cat, piece.row, rows):
-        return views, 0.0
-    new = _with_row(views, _pushed_out(cat, piece.row, rows))
-    return (new, piece.nats) if _shown(searched, new)[-1] <= HIDDEN_SHARE else (views, 0.0)
+    spent = (cat.kind[others[:, 0].astype(int)] == kind).sum() >= cat.stock[kind]
+    if spent or _is_among(cat, row, rows) or _in_one_place(cat, row, rows):
+        return views
+    new = _with_row(views, _pushed_out(cat, row, rows))
+    return new if _shown(searched, new)[-1] <= HIDDEN_SHARE else views
 
 
 def _shown(searched: Sequence[Searched], views: Sequence[Reading]) -> np.ndarray:
@@ -179,8 +209,3 @@ def _pushed_out(cat: Catalogue, row: np.ndarray, rows: np.ndarray) -> np.ndarray
             axis = int(np.argmin(reach))
             row[1 + axis] += np.copysign(reach[axis], off[axis])
     return row
-
-
-def _drawn(canvas: Canvas, rows: np.ndarray) -> float:
-    """The evidence of pieces (n, 5) in the mat's frame."""
-    return canvas.draw(Reading(0.0, rows, 0.0)) if len(rows) else 0.0

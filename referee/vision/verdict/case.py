@@ -21,10 +21,10 @@ AS_CARD_REASON = because("as_card")
 
 
 class SeenEarlier(NamedTuple):
-    """Whether the reading ahead ``lacks`` a piece that earlier pictures show, and whether the build was as the card
-    wants it before a piece was lost from it."""
+    """Whether an earlier picture is ``unlike`` the reading ahead: it shows what that has no piece for; and whether the
+    build was as the card wants it before a piece was lost from it."""
 
-    lacks: bool
+    unlike: bool
     was_right: bool
 
 

@@ -154,7 +154,7 @@ def _views_disagree(case: Case, least: float) -> Reason | None:
 
 def _film_differs(case: Case, _: float) -> Reason | None:
     """A piece was seen that did not go, and for which what is seen now leaves no place."""
-    return because("film_differs") if case.earlier and case.earlier.lacks else None
+    return because("film_differs") if case.earlier and case.earlier.unlike else None
 
 
 def _was_right(case: Case, _: float) -> Reason | None:
