@@ -53,7 +53,7 @@ from referee.vision.search.canvas import (
     over_field,
     to_build,
 )
-from referee.vision.search.hidden_pieces import UNLIKE, has_lost, standing, told_by, with_hidden_pieces
+from referee.vision.search.hidden_pieces import UNLIKE, has_gone, standing, told_by, with_hidden_pieces
 from referee.vision.search.joint import Hypothesis, joint_readings, together
 from referee.vision.search.readings import Searched, search
 from referee.vision.search.sizes import size_factor
@@ -575,8 +575,8 @@ def _with_earlier(
     now = with_hidden_pieces(found, hypotheses, stages, rulings.is_right)
     were_right = [one for picture, one in shown if picture.lost and rulings.is_right(one.readings[0])]
     told = SeenEarlier(
-        min(told_by(stages, now[0])) < -UNLIKE,
-        not rulings.is_right(now[0][0]) and any(has_lost(found, now[0], one) for one in were_right),
+        min(told_by(found, now[0], stages)) < -UNLIKE,
+        not rulings.is_right(now[0][0]) and any(len(has_gone(found, now[0], one)) for one in were_right),
     )
     ahead, was = ([views[0].score for views in of[:2]] for of in (now, hypotheses))
     return (now, list(pictures), told) if any(told) or ahead != was else (hypotheses, [], None)

@@ -56,28 +56,29 @@ def with_hidden_pieces(
     found: list[Hypothesis] = []
     for views in (*tried.values(), *scored(searched, tops, is_right), *scored(searched, grown, is_right)[:GROWN_KEPT]):
         found += [views, *_completed(searched, views, hidden, is_right)]
-    told = ((views, sum(told_by(earlier, views))) for views in found)
+    told = ((views, sum(told_by(searched, views, earlier))) for views in found)
     with_film = ((replace(views[0], score=views[0].score + nats), *views[1:]) for views, nats in told)
     return sorted(with_film, key=lambda views: -views[0].score)
 
 
-def told_by(earlier: Sequence[Searched], views: Hypothesis) -> list[float]:
-    """Nats by which each earlier picture speaks against a hypothesis, at most 0: how far those of its pieces that
-    explain it best are behind its own best reading, on the coarse canvas."""
-    rows = _in_field(earlier[0].canvas, views[0])
+def told_by(searched: Sequence[Searched], views: Hypothesis, earlier: Sequence[Searched]) -> list[float]:
+    """Nats by which each earlier picture speaks against a hypothesis, at most 0: how far those of its pieces, and of
+    what has gone since, that explain it best are behind its own best reading, on the coarse canvas."""
+    rows = _in_field(searched[0].canvas, views[0])
     against = []
     for one in earlier:
-        canvas = one.beam.canvas
-        left = _best_of(canvas, rows) - max(_evidence(canvas, standing(one)), 0.0)
+        canvas, stood = one.beam.canvas, np.vstack([rows, has_gone(searched, views, one)])
+        left = _best_of(canvas, stood) - max(_evidence(canvas, standing(one)), 0.0)
         against.append(float(np.clip(left, -MOST_TOLD, 0.0)))
     return against
 
 
-def has_lost(searched: Sequence[Searched], views: Hypothesis, earlier: Searched) -> bool:
-    """Whether an earlier picture shows a piece that a hypothesis lacks, and whose place is seen to be empty now."""
+def has_gone(searched: Sequence[Searched], views: Hypothesis, earlier: Searched) -> np.ndarray:
+    """(n, 5) the pieces that an earlier picture shows, a hypothesis lacks, and whose places are seen to be empty."""
     rows, cat = _in_field(searched[0].canvas, views[0]), searched[0].canvas.cat
     absent = [row for row in standing(earlier) if not _is_among(cat, row, rows)]
-    return any(_drawn_more(searched, views, _with_row(views, row)) <= -CLEARLY_SEEN for row in absent)
+    gone = [row for row in absent if _drawn_more(searched, views, _with_row(views, row)) <= -CLEARLY_SEEN]
+    return np.array(gone).reshape(-1, 5)
 
 
 def _best_of(canvas: Canvas, rows: np.ndarray) -> float:
