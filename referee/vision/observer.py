@@ -558,8 +558,8 @@ def _with_earlier(
     rulings: Rulings,
     earlier: EarlierPictures | None,
 ) -> tuple[list[Hypothesis], list[EarlierPicture], SeenEarlier | None]:
-    """The hypotheses with what earlier pictures of the main camera show and they hide, the pictures that tell anything,
-    and what they tell besides."""
+    """The hypotheses scored by earlier pictures of the main camera too, these pictures, and what they tell besides, None
+    where they change nothing."""
     if earlier is None or look.number:
         return hypotheses, [], None
     best = hypotheses[0][0]
@@ -578,8 +578,7 @@ def _with_earlier(
         min(told_by(found, now[0], stages)) < -UNLIKE,
         not rulings.is_right(now[0][0]) and any(len(has_gone(found, now[0], one)) for one in were_right),
     )
-    ahead, was = ([views[0].score for views in of[:2]] for of in (now, hypotheses))
-    return (now, list(pictures), told) if any(told) or ahead != was else (hypotheses, [], None)
+    return now, list(pictures), told if any(told) or now[0][0].stances != best.stances else None
 
 
 def _cases(

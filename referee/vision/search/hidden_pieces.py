@@ -12,7 +12,16 @@ from dataclasses import replace
 import numpy as np
 
 from referee.vision.measured import measured
-from referee.vision.search.canvas import Canvas, Reading, draw_loose, fit_readings, lowest_first, prior_costs, turned
+from referee.vision.search.canvas import (
+    FINE,
+    Canvas,
+    Reading,
+    draw_loose,
+    fit_readings,
+    lowest_first,
+    prior_costs,
+    turned,
+)
 from referee.vision.search.joint import Hypothesis, inside, scored
 from referee.vision.search.readings import FEW_READINGS, Searched, right_prior
 from referee.vision.search.rules import BRANCH
@@ -111,7 +120,7 @@ def _grown_on(one: Searched, rows: np.ndarray, turn: float) -> list[Reading]:
             by_place.setdefault(reading.key, reading)
         states = list(by_place.values())[: 3 * BRANCH]
         found = found + states
-    return found
+    return fit_readings(one.beam.canvas, found, FINE, first=len(rows))
 
 
 def _drawn_more(searched: Sequence[Searched], before: Sequence[Reading], after: Sequence[Reading]) -> float:
