@@ -558,8 +558,8 @@ def _with_earlier(
     rulings: Rulings,
     earlier: EarlierPictures | None,
 ) -> tuple[list[Hypothesis], list[EarlierPicture], SeenEarlier | None]:
-    """The hypotheses scored by earlier pictures of the main camera too, these pictures, and what they tell besides, None
-    where they change nothing."""
+    """The hypotheses scored by earlier pictures of the main camera too, these pictures, and what they tell besides;
+    None where they change nothing."""
     if earlier is None or look.number:
         return hypotheses, [], None
     best = hypotheses[0][0]

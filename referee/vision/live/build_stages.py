@@ -45,11 +45,14 @@ class Stage:
     before_s: np.ndarray
     factor: int
 
-    def in_frame(self, frame: np.ndarray) -> np.ndarray:
-        """The frame (h, w, 3) with this in its place."""
+    def in_frame(self, frame: np.ndarray, lost: bool = False) -> np.ndarray:
+        """The frame (h, w, 3) with this in its place, but for pieces whose place was seen empty since; with what is
+        ``lost``, with those too."""
         (y, x), (h, w) = self.at, self.picture.shape[:2]
         out = frame.copy()
-        out[y : y + h, x : x + w] = self.picture
+        stands = lost | ~self.gone | (self.labels < 0)
+        stands = cv2.resize(stands.astype(np.uint8), (w, h), interpolation=cv2.INTER_NEAREST)
+        cv2.copyTo(self.picture, stands, out[y : y + h, x : x + w])
         return out
 
     def seen_in(self, view: ZoneView, *maps: np.ndarray) -> Iterator[np.ndarray]:

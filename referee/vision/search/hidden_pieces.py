@@ -36,6 +36,7 @@ UNLIKE = measured(
     1000.0, "nats", "by which an earlier picture contradicts a hypothesis; of right builds at most 914 (rigs 300, 301)"
 )
 GROWN_PIECES = measured(6, "pieces", "by hand, for time: so many are put on what an earlier picture shows")
+APART_MM = measured(8.0, "mm", "by hand: places of a further piece that are nearer to each other are one")
 GROWN_KEPT = measured(12, "hypotheses", "by hand, for time: so many of the grown ones are weighed by the film")
 
 
@@ -58,13 +59,14 @@ def with_hidden_pieces(
     tried = {id(views): views for views in (*hypotheses[: 2 * FEW_READINGS], *best) if views}
     begun = [standing(one) for one in earlier]
     tops = [_on_top(canvas, rows, views[0]) for rows in begun for views in tried.values()]
-    grown = [build for rows in begun for build in _grown_on(searched[0], rows, hypotheses[0][0].turn)]
     hidden = np.zeros((0, 5))
     for row in np.vstack(begun):
         hidden = hidden if _is_among(canvas.cat, row, hidden) else np.vstack([hidden, row])
-    found: list[Hypothesis] = []
-    for views in (*tried.values(), *scored(searched, tops, is_right), *scored(searched, grown, is_right)[:GROWN_KEPT]):
-        found += [views, *_completed(searched, views, hidden, is_right)]
+    begins = [*tried.values(), *scored(searched, tops, is_right)]
+    for rows in begun:
+        grown = scored(searched, _grown_on(searched[0], rows, hypotheses[0][0].turn), is_right)[:GROWN_KEPT]
+        begins += [*grown, *(_put_back(searched, views, rows) for views in grown)]
+    found = [one for views in begins for one in (views, *_completed(searched, views, hidden, is_right))]
     told = ((views, sum(told_by(searched, views, earlier))) for views in found)
     with_film = ((replace(views[0], score=views[0].score + nats), *views[1:]) for views, nats in told)
     return sorted(with_film, key=lambda views: -views[0].score)
@@ -83,11 +85,21 @@ def told_by(searched: Sequence[Searched], views: Hypothesis, earlier: Sequence[S
 
 
 def has_gone(searched: Sequence[Searched], views: Hypothesis, earlier: Searched) -> np.ndarray:
-    """(n, 5) the pieces that an earlier picture shows, a hypothesis lacks, and whose places are seen to be empty."""
+    """(n, 5) the pieces that an earlier picture shows, a hypothesis lacks, and whose places are seen to be bare."""
     rows, cat = _in_field(searched[0].canvas, views[0]), searched[0].canvas.cat
     absent = [row for row in standing(earlier) if not _is_among(cat, row, rows)]
-    gone = [row for row in absent if _drawn_more(searched, views, _with_row(views, row)) <= -CLEARLY_SEEN]
+    gone = [row for row in absent if _bare_nats(searched[0].canvas, views[0], row) <= -CLEARLY_SEEN]
     return np.array(gone).reshape(-1, 5)
+
+
+def _bare_nats(canvas: Canvas, reading: Reading, row: np.ndarray) -> float:
+    """The nats of a piece (5,) in the mat's frame, by what of it would be in sight and shows nothing of any piece."""
+    canvas.draw(Reading(0.0, row[None], 0.0))
+    alone = canvas.maps.near.copy()
+    canvas.draw(reading)
+    draw_loose(canvas, reading)
+    bare = (alone > 0) & (alone >= canvas.maps.near) & (canvas.strongest <= 0)
+    return float(canvas.gains[canvas.cat.color[int(row[0])]][bare].sum())
 
 
 def _best_of(canvas: Canvas, rows: np.ndarray) -> float:
@@ -117,7 +129,7 @@ def _grown_on(one: Searched, rows: np.ndarray, turn: float) -> list[Reading]:
         further = [reading for state in states for reading in one.beam.successors(state)]
         by_place: dict[tuple, Reading] = {}
         for reading in sorted(fit_readings(one.beam.hopeful, further, first=len(rows)), key=lambda r: -r.score):
-            by_place.setdefault(reading.key, reading)
+            by_place.setdefault(tuple((reading.pieces[-1] // APART_MM).tolist()) + reading.key, reading)
         states = list(by_place.values())[: 3 * BRANCH]
         found = found + states
     return fit_readings(one.beam.canvas, found, FINE, first=len(rows))
@@ -144,6 +156,13 @@ def _on_top(canvas: Canvas, rows: np.ndarray, reading: Reading) -> Reading:
         if left > 0 and not _is_among(cat, row, chosen) and not _in_one_place(cat, row, chosen):
             chosen = np.vstack([chosen, _pushed_out(cat, row, chosen)])
     return Reading(reading.turn, turned(lowest_first(cat, chosen), -reading.turn), 0.0)
+
+
+def _put_back(searched: Sequence[Searched], views: Hypothesis, rows: np.ndarray) -> Hypothesis:
+    """A hypothesis whose first pieces stand where an earlier picture shows them (n, 5): what hides them now hardly
+    tells where they are."""
+    new = [replace(view, pieces=np.vstack([turned(rows, -view.turn), view.pieces[len(rows) :]])) for view in views]
+    return replace(new[0], score=views[0].score + _drawn_more(searched, views, new)), *new[1:]
 
 
 def _completed(
