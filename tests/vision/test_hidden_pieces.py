@@ -71,6 +71,14 @@ def test_a_build_that_was_right_until_a_piece_went(rig, observer):
     assert judgement.views["A"].doubts == ("was_right",)
 
 
+def test_a_piece_that_was_seen_to_go_is_in_no_earlier_picture_but_of_what_was_lost(rig, observer):
+    history = played(rig, observer, [(), WALL[:2], WALL, WALL[:2]])
+    (stage,), bare = history.stages["A"].lost(), rig.photograph()
+    for lost, pieces in ((True, WALL), (False, WALL[:2])):
+        build = observer.judge(stage.in_frame(bare, lost), CARD, ["A"]).zones["A"].build
+        assert sorted(p.shape for p in build.pieces) == sorted(p.shape for p in pieces)
+
+
 def test_what_has_gone_lately_is_lost(rig, observer):
     history = played(rig, observer, [(), WALL[:2], WALL, WALL[:2]])
     assert history.stages["A"].lost() == [history.stages["A"].kept[-2]]

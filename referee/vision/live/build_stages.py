@@ -50,9 +50,9 @@ class Stage:
         ``lost``, with those too."""
         (y, x), (h, w) = self.at, self.picture.shape[:2]
         out = frame.copy()
-        stands = lost | ~self.gone | (self.labels < 0)
-        stands = cv2.resize(stands.astype(np.uint8), (w, h), interpolation=cv2.INTER_NEAREST)
-        cv2.copyTo(self.picture, stands, out[y : y + h, x : x + w])
+        stands = (lost | ~self.gone | (self.labels < 0)).astype(np.uint8)
+        shown = cv2.resize(stands, (w, h), interpolation=cv2.INTER_NEAREST)
+        cv2.copyTo(self.picture, shown, out[y : y + h, x : x + w])
         return out
 
     def seen_in(self, view: ZoneView, *maps: np.ndarray) -> Iterator[np.ndarray]:

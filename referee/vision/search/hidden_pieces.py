@@ -67,9 +67,15 @@ def with_hidden_pieces(
         grown = scored(searched, _grown_on(searched[0], rows, hypotheses[0][0].turn), is_right)[:GROWN_KEPT]
         begins += [*grown, *(_put_back(searched, views, rows) for views in grown)]
     found = [one for views in begins for one in (views, *_completed(searched, views, hidden, is_right))]
-    told = ((views, sum(told_by(searched, views, earlier))) for views in found)
-    with_film = ((replace(views[0], score=views[0].score + nats), *views[1:]) for views, nats in told)
-    return sorted(with_film, key=lambda views: -views[0].score)
+    told: list[Hypothesis] = []
+    ahead = dict.fromkeys((True, False), -np.inf)
+    for views in sorted(found, key=lambda views: -views[0].score):
+        right = is_right(views[0])
+        if views[0].score > ahead[right]:  # the others are behind before any picture speaks against them
+            first = replace(views[0], score=views[0].score + sum(told_by(searched, views, earlier)))
+            ahead[right] = max(ahead[right], first.score)
+            told.append((first, *views[1:]))
+    return sorted(told, key=lambda views: -views[0].score)
 
 
 def told_by(searched: Sequence[Searched], views: Hypothesis, earlier: Sequence[Searched]) -> list[float]:
