@@ -24,7 +24,6 @@ from referee.vision.search.canvas import (
 )
 from referee.vision.search.joint import Hypothesis, inside, scored
 from referee.vision.search.readings import FEW_READINGS, Searched, right_prior
-from referee.vision.search.rules import BRANCH
 from referee.vision.search.stances import Catalogue
 
 HIDDEN_SHARE = measured(0.12, "of a piece's pixels", "by hand: with so few in sight it counts as hidden")
@@ -36,6 +35,8 @@ UNLIKE = measured(
     1000.0, "nats", "by which an earlier picture contradicts a hypothesis; of right builds at most 914 (rigs 300, 301)"
 )
 GROWN_PIECES = measured(6, "pieces", "by hand, for time: so many are put on what an earlier picture shows")
+GROWN_STATES = measured(24, "builds", "by hand, for time: of each number of pieces")
+FARTHER_MM = measured((0.0, -24.0, -12.0, 12.0, 24.0), "mm", "by hand: steps of depth that a fit covers between them")
 APART_MM = measured(8.0, "mm", "by hand: places of a further piece that are nearer to each other are one")
 GROWN_KEPT = measured(12, "hypotheses", "by hand, for time: so many of the grown ones are weighed by the film")
 
@@ -132,11 +133,13 @@ def _grown_on(one: Searched, rows: np.ndarray, turn: float) -> list[Reading]:
     start = Reading(turn, turned(rows, -turn), 0.0)
     states = found = [replace(start, score=one.beam.canvas.draw(start))]
     for _ in range(GROWN_PIECES):
-        further = [reading for state in states for reading in one.beam.successors(state)]
+        further = [
+            at for state in states for reading in one.beam.successors(state) for at in _before_and_behind(reading)
+        ]
         by_place: dict[tuple, Reading] = {}
         for reading in sorted(fit_readings(one.beam.hopeful, further, first=len(rows)), key=lambda r: -r.score):
             by_place.setdefault(tuple((reading.pieces[-1] // APART_MM).tolist()) + reading.key, reading)
-        states = list(by_place.values())[: 3 * BRANCH]
+        states = list(by_place.values())[:GROWN_STATES]
         found = found + states
     return fit_readings(one.beam.canvas, found, FINE, first=len(rows))
 
@@ -162,6 +165,16 @@ def _on_top(canvas: Canvas, rows: np.ndarray, reading: Reading) -> Reading:
         if left > 0 and not _is_among(cat, row, chosen) and not _in_one_place(cat, row, chosen):
             chosen = np.vstack([chosen, _pushed_out(cat, row, chosen)])
     return Reading(reading.turn, turned(lowest_first(cat, chosen), -reading.turn), 0.0)
+
+
+def _before_and_behind(reading: Reading) -> list[Reading]:
+    """A reading, and such with its last piece nearer to the camera or farther away: it is let down by the fit."""
+    found = []
+    for off in FARTHER_MM:
+        pieces = reading.pieces.copy()
+        pieces[-1, 2] += off
+        found.append(replace(reading, pieces=pieces))
+    return found
 
 
 def _put_back(searched: Sequence[Searched], views: Hypothesis, rows: np.ndarray) -> Hypothesis:
