@@ -178,9 +178,17 @@ def _before_and_behind(reading: Reading) -> list[Reading]:
 
 
 def _put_back(searched: Sequence[Searched], views: Hypothesis, rows: np.ndarray) -> Hypothesis:
-    """A hypothesis whose first pieces stand where an earlier picture shows them (n, 5): what hides them now hardly
-    tells where they are."""
-    new = [replace(view, pieces=np.vstack([turned(rows, -view.turn), view.pieces[len(rows) :]])) for view in views]
+    """A hypothesis with its pieces where an earlier picture shows them (n, 5), for those that grew on these: what hides
+    them now hardly tells where they are."""
+    new = []
+    for view in views:
+        pieces, left = view.pieces.copy(), list(range(view.count))
+        for row in turned(rows, -view.turn):
+            same = [k for k in left if pieces[k, 0] == row[0]]
+            nearest = min(same, key=lambda k: float(np.abs(pieces[k, 1:4] - row[1:4]).sum()))
+            pieces[nearest] = row
+            left.remove(nearest)
+        new.append(replace(view, pieces=pieces))
     return replace(new[0], score=views[0].score + _drawn_more(searched, views, new)), *new[1:]
 
 
