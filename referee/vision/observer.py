@@ -53,7 +53,7 @@ from referee.vision.search.canvas import (
     over_field,
     to_build,
 )
-from referee.vision.search.hidden_pieces import UNLIKE, has_gone, standing, told_by, with_hidden_pieces
+from referee.vision.search.hidden_pieces import has_gone, is_unlike, standing, with_hidden_pieces
 from referee.vision.search.joint import Hypothesis, joint_readings, together
 from referee.vision.search.readings import Searched, search
 from referee.vision.search.sizes import size_factor
@@ -575,7 +575,7 @@ def _with_earlier(
     now = with_hidden_pieces(found, hypotheses, stages, rulings.is_right)
     were_right = [one for picture, one in shown if picture.lost and rulings.is_right(one.readings[0])]
     told = SeenEarlier(
-        min(told_by(found, now[0], stages)) < -UNLIKE,
+        is_unlike(found, now[0], stages),
         not rulings.is_right(now[0][0]) and any(len(has_gone(found, now[0], one)) for one in were_right),
     )
     return now, list(pictures), told if any(told) or now[0][0].stances != best.stances else None

@@ -31,9 +31,7 @@ SAME_PLACE_MM = measured((16.0, 20.0, 14.0), "mm", "by hand: two readings of one
 DEPTH_MM = measured(12.0, "mm", "by hand: so far off may one picture tell how far behind another a piece stands")
 CLEARLY_SEEN = measured(300.0, "nats", "by hand: what is less ahead in a picture may be another piece")
 MOST_TOLD = measured(3000.0, "nats", "by hand: an earlier picture says no more against a hypothesis")
-UNLIKE = measured(
-    1000.0, "nats", "by which an earlier picture contradicts a hypothesis; of right builds at most 914 (rigs 300, 301)"
-)
+UNLIKE = measured(450.0, "nats", "by hand: an earlier picture that is so far behind contradicts a hypothesis")
 GROWN_PIECES = measured(6, "pieces", "by hand, for time: so many are put on what an earlier picture shows")
 GROWN_STATES = measured(24, "builds", "by hand, for time: of each number of pieces")
 FARTHER_MM = measured((0.0, -24.0, -12.0, 12.0, 24.0), "mm", "by hand: steps of depth that a fit covers between them")
@@ -73,22 +71,37 @@ def with_hidden_pieces(
     for views in sorted(found, key=lambda views: -views[0].score):
         right = is_right(views[0])
         if views[0].score > ahead[right]:  # the others are behind before any picture speaks against them
-            first = replace(views[0], score=views[0].score + sum(told_by(searched, views, earlier)))
+            first = replace(views[0], score=views[0].score + told_by(searched, views, earlier))
             ahead[right] = max(ahead[right], first.score)
             told.append((first, *views[1:]))
     return sorted(told, key=lambda views: -views[0].score)
 
 
-def told_by(searched: Sequence[Searched], views: Hypothesis, earlier: Sequence[Searched]) -> list[float]:
-    """Nats by which each earlier picture speaks against a hypothesis, at most 0: how far those of its pieces, and of
-    what has gone since, that explain it best are behind its own best reading, on the coarse canvas."""
+def told_by(searched: Sequence[Searched], views: Hypothesis, earlier: Sequence[Searched]) -> float:
+    """Nats by which earlier pictures speak against a hypothesis, at most 0."""
     rows = _in_field(searched[0].canvas, views[0])
-    against = []
+    return sum(_against(searched, views, rows, one) for one in earlier)
+
+
+def is_unlike(searched: Sequence[Searched], views: Hypothesis, earlier: Sequence[Searched]) -> bool:
+    """Whether some earlier picture contradicts a hypothesis. A piece that no view shows is where the picture has it."""
+    rows, hidden = _in_field(searched[0].canvas, views[0]), np.flatnonzero(_shown(searched, views) <= HIDDEN_SHARE)
     for one in earlier:
-        canvas, stood = one.beam.canvas, np.vstack([rows, has_gone(searched, views, one)])
-        left = _best_of(canvas, stood) - max(_evidence(canvas, standing(one)), 0.0)
-        against.append(float(np.clip(left, -MOST_TOLD, 0.0)))
-    return against
+        here, shown = rows.copy(), standing(one)
+        for i in hidden:
+            same = [row for row in shown if _is_among(searched[0].canvas.cat, row, rows[i : i + 1])]
+            here[i] = same[0] if same else here[i]
+        if _against(searched, views, here, one) < -UNLIKE:
+            return True
+    return False
+
+
+def _against(searched: Sequence[Searched], views: Hypothesis, rows: np.ndarray, earlier: Searched) -> float:
+    """How far those of a hypothesis's pieces (n, 5), and of what has gone since, that explain an earlier picture best
+    are behind its own best reading, in nats on the coarse canvas, at most 0."""
+    canvas, stood = earlier.beam.canvas, np.vstack([rows, has_gone(searched, views, earlier)])
+    behind = _best_of(canvas, stood) - max(_evidence(canvas, standing(earlier)), 0.0)
+    return float(np.clip(behind, -MOST_TOLD, 0.0))
 
 
 def has_gone(searched: Sequence[Searched], views: Hypothesis, earlier: Searched) -> np.ndarray:
