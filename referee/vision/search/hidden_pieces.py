@@ -29,6 +29,7 @@ from referee.vision.search.stances import Catalogue
 HIDDEN_SHARE = measured(0.12, "of a piece's pixels", "by hand: with so few in sight it counts as hidden")
 SAME_PLACE_MM = measured((16.0, 20.0, 14.0), "mm", "by hand: two readings of one piece are no further apart")
 DEPTH_MM = measured(12.0, "mm", "by hand: so far off may one picture tell how far behind another a piece stands")
+RESTS_MM = measured(8.0, "mm", "by hand: so far above or below what carries it one picture may have a piece")
 CLEARLY_SEEN = measured(300.0, "nats", "by hand: what is less ahead in a picture may be another piece")
 MOST_TOLD = measured(3000.0, "nats", "by hand: an earlier picture says no more against a hypothesis")
 UNLIKE = measured(450.0, "nats", "by hand: an earlier picture that is so far behind contradicts a hypothesis")
@@ -230,8 +231,9 @@ def _with_piece(searched: Sequence[Searched], views: list[Reading], row: np.ndar
     spent = (cat.kind[others[:, 0].astype(int)] == kind).sum() >= cat.stock[kind]
     if spent or _is_among(cat, row, rows) or _in_one_place(cat, row, rows):
         return views
-    new = _with_row(views, _pushed_out(cat, row, rows))
-    return new if _shown(searched, new)[-1] <= HIDDEN_SHARE else views
+    there = _pushed_out(cat, row, rows)
+    new = _with_row(views, there)
+    return new if _rests(cat, there, rows) and _shown(searched, new)[-1] <= HIDDEN_SHARE else views
 
 
 def _shown(searched: Sequence[Searched], views: Sequence[Reading]) -> np.ndarray:
@@ -265,6 +267,14 @@ def _in_one_place(cat: Catalogue, row: np.ndarray, rows: np.ndarray) -> bool:
     """Whether a piece (5,) would have to be where one of those (n, 5) is, by their boxes."""
     reach = (cat.size[int(row[0])] + cat.size[rows[:, 0].astype(int)]) / 2 - DEPTH_MM
     return bool((np.abs(rows[:, 1:4] - row[1:4]) < reach).all(1).any())
+
+
+def _rests(cat: Catalogue, row: np.ndarray, rows: np.ndarray) -> bool:
+    """Whether a piece (5,) may stand on the table or on one of those (n, 5), by their boxes."""
+    half, halves = cat.size[int(row[0])] / 2, cat.size[rows[:, 0].astype(int)] / 2
+    off_mm = row[3] - half[2] - (rows[:, 3] + halves[:, 2])
+    over = (np.abs(rows[:, 1:3] - row[1:3]) < half[:2] + halves[:, :2]).all(1)
+    return bool(row[3] - half[2] < RESTS_MM or (over & (np.abs(off_mm) < RESTS_MM)).any())
 
 
 def _pushed_out(cat: Catalogue, row: np.ndarray, rows: np.ndarray) -> np.ndarray:
