@@ -132,9 +132,9 @@ def test_a_right_build_that_falls_as_its_mat_is_pulled_is_left_to_a_human(any_st
     assert left_open(any_stage, play(any_stage, mat_pulled(any_stage), 12.0), "mat_shaken") == ("bumped",)
 
 
-def test_a_neighbour_who_knocks_it_over_before_the_press_gets_no_card_while_that_finding_is_open(any_stage):
-    state = play(any_stage, knocked_over(any_stage, -1.3), fouls=True)
-    assert (state.phase, state.award[0], state.duel.reason) == ("undecided", None, "open_finding")
+def test_a_neighbour_who_knocks_it_over_before_the_press_gets_no_card(any_stage):
+    state = play(any_stage, knocked_over(any_stage, -1.3), 12.0, fouls=True)
+    assert left_open(any_stage, state, "was_right") == ()
     assert [(f.seen.kind, f.player) for f in state.fouls if f.open] == [
         ("neighbours_hand", state.seats["B" if any_stage.caller == "A" else "A"])
     ]
