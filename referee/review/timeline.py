@@ -116,7 +116,7 @@ class WatchedFilm:
     def timeline(self) -> Timeline:
         """All of it."""
         later = self._resting()
-        placed = {zone: self._placed(zone, (self._at_stop or later).get(zone), stage) for zone, stage in later.items()}
+        placed = {zone: self._placed(zone, (self._at_stop or {}).get(zone), stage) for zone, stage in later.items()}
         hands = {zone: self.hands.get(zone, []) for zone in later}
         return Timeline(placed, hands, sorted(self._fouls, key=lambda seen: seen.from_s), self._go_s)
 

@@ -142,8 +142,8 @@ def _evidence(canvas: Canvas, rows: np.ndarray) -> float:
 
 
 def _grown_on(one: Searched, rows: np.ndarray, turn: float) -> list[Reading]:
-    """The pieces (n, 5), which stay where they are, and builds on and beside them that explain what a view shows now,
-    in the frame turned by ``turn``."""
+    """The pieces (n, 5), hardly moved (``_put_back`` has them where they were), and builds on and beside them that
+    explain what a view shows now, in the frame turned by ``turn``."""
     start = Reading(turn, turned(rows, -turn), 0.0)
     states = found = [replace(start, score=one.beam.canvas.draw(start))]
     for _ in range(GROWN_PIECES):
