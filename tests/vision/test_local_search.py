@@ -175,8 +175,23 @@ def test_one_piece_more_stands_apart_in_the_field_where_it_is_seen(seen):
     gains[color][shown > canvas.maps.near] = 2.0
     small = coarse_canvas(replace(canvas, gains=gains))
     found = one_further(small, Reading(0.0, rows, 0.0))
-    assert len(found) and (np.abs(found[:, 1:3] - further[0, 1:3]) < 12.0).all()
-    assert canvas.cat.kind[int(rows[0, 0])] in canvas.cat.kind[found[:, 0].astype(int)]
+    near = found[(np.abs(found[:, 1:3] - further[0, 1:3]) < 12.0).all(1)]
+    assert rows[0, 0] in near[:, 0], "of each stance the best: one lying there may win more pixels"
+
+
+def test_no_further_piece_is_tried_inside_the_build(seen):
+    canvas, rows = seen
+    size = canvas.cat.size
+    canvas.draw(Reading(0.0, np.vstack([rows, rows[:1] + (0.0, 0.0, 26.0, 0.0, 0.0)]), 0.0))
+    shown, color = canvas.maps.near.copy(), canvas.cat.color[int(rows[0, 0])]
+    canvas.draw(Reading(0.0, rows, 0.0))
+    gains = np.full_like(canvas.gains, -1.0)
+    gains[color][shown > canvas.maps.near] = 2.0
+    found = one_further(coarse_canvas(replace(canvas, gains=gains)), Reading(0.0, rows, 0.0))
+    assert len(found)
+    for piece in rows:
+        reach = (size[found[:, 0].astype(int)] + size[int(piece[0])]) / 2
+        assert (np.abs(found[:, 1:4] - piece[1:4]) > reach - 1e-6).any(1).all()
 
 
 def test_light_under_an_arch_counts_where_no_piece_is_seen(seen):

@@ -23,6 +23,7 @@ from referee.vision.search.canvas import (
     turned,
 )
 from referee.vision.search.joint import Hypothesis, inside, scored
+from referee.vision.search.loose_pieces import pushed_out
 from referee.vision.search.readings import FEW_READINGS, Searched, right_prior
 from referee.vision.search.stances import Catalogue
 
@@ -177,7 +178,7 @@ def _on_top(canvas: Canvas, rows: np.ndarray, reading: Reading) -> Reading:
         kind = cat.kind[int(row[0])]
         left = cat.stock[kind] - (cat.kind[chosen[:, 0].astype(int)] == kind).sum()
         if left > 0 and not _is_among(cat, row, chosen) and not _in_one_place(cat, row, chosen):
-            chosen = np.vstack([chosen, _pushed_out(cat, row, chosen)])
+            chosen = np.vstack([chosen, pushed_out(cat, row, chosen)])
     return Reading(reading.turn, turned(lowest_first(cat, chosen), -reading.turn), 0.0)
 
 
@@ -231,7 +232,7 @@ def _with_piece(searched: Sequence[Searched], views: list[Reading], row: np.ndar
     spent = (cat.kind[others[:, 0].astype(int)] == kind).sum() >= cat.stock[kind]
     if spent or _is_among(cat, row, rows) or _in_one_place(cat, row, rows):
         return views
-    there = _pushed_out(cat, row, rows)
+    there = pushed_out(cat, row, rows)
     new = _with_row(views, there)
     return new if _rests(cat, there, rows) and _shown(searched, new)[-1] <= HIDDEN_SHARE else views
 
@@ -275,16 +276,3 @@ def _rests(cat: Catalogue, row: np.ndarray, rows: np.ndarray) -> bool:
     off_mm = row[3] - half[2] - (rows[:, 3] + halves[:, 2])
     over = (np.abs(rows[:, 1:3] - row[1:3]) < half[:2] + halves[:, :2]).all(1)
     return bool(row[3] - half[2] < RESTS_MM or (over & (np.abs(off_mm) < RESTS_MM)).any())
-
-
-def _pushed_out(cat: Catalogue, row: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """The piece (5,) beside those (n, 5) that it would reach into, by their boxes: one picture tells to a few
-    millimetres how far off it stands."""
-    row = row.copy()
-    for other in rows:
-        off = row[1:4] - other[1:4]
-        reach = (cat.size[int(row[0])] + cat.size[int(other[0])]) / 2 - np.abs(off)
-        if (reach > 0).all():
-            axis = int(np.argmin(reach))
-            row[1 + axis] += np.copysign(reach[axis], off[axis])
-    return row

@@ -3,9 +3,10 @@ scored by all views.
 
 All cameras are calibrated against the same mats, so a build in a mat's frame means the same in each view. The search by
 two views draws each piece into both coarse canvases, where a millimetre is less than a pixel, and adds what it wins:
-what no pixel of one view tells of, a piece behind another say, the other tells. A hypothesis is then fitted to each
-view by itself (cameras agree on a place to a millimetre or so, and that costs nothing), and its scores are added. What
-is against a hypothesis before any pixel is seen, and what speaks for one that satisfies the card, counts once.
+what no pixel of one view tells of, a piece behind another say, the other tells. A hypothesis is then fitted to both
+together, and from there to each view by itself (cameras agree on a place to a millimetre or so, and that costs
+nothing), and its scores are added. What is against a hypothesis before any pixel is seen, and what speaks for one that
+satisfies the card, counts once.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -20,6 +21,7 @@ from referee.vision.search import loose_pieces
 from referee.vision.search.beam_search import BeamSearch
 from referee.vision.search.canvas import (
     FEW_READINGS,
+    FINE,
     FINEST,
     Canvas,
     Reading,
@@ -115,17 +117,34 @@ def scored(
     for ruling in (True, False):
         of_ruling = [build for build, _, right in best_first if right == ruling]
         ahead += [build for build in of_ruling[:FEW_READINGS] if build not in ahead]
-    rows = zip(*(_fitted(one, ahead) for one in searched), strict=True)
+    together = _fitted_together(searched, ahead)
+    rows = zip(*(_fitted(one, together) for one in searched), strict=True)
     return sorted((_added(searched, views, is_right) for views in rows), key=lambda views: -views[0].score)
 
 
 def _fitted(one: Searched, builds: Sequence[Reading]) -> list[Reading]:
     """The builds fitted to one view, with the loose pieces that it shows; their pieces keep their order."""
+    fitted = _in_view(one, builds, _places(one.canvas, builds, FINEST))
+    return [replace(build, score=build.score + light_score(one.canvas, build)) for build in fitted]
+
+
+def _fitted_together(searched: Sequence[Searched], builds: Sequence[Reading]) -> Sequence[Reading]:
+    """The builds with all pieces where two views, together, have them; of one view as they are."""
+    if len(searched) == 1:
+        return builds
+    both = replace(searched[0].canvas, beside=searched[1].canvas)
+    return [
+        replace(build, pieces=rows[: build.count], loose=turned(rows[build.count :], build.turn))
+        for build, rows in zip(builds, _places(both, builds, FINE), strict=True)
+    ]
+
+
+def _places(canvas: Canvas, builds: Sequence[Reading], steps: tuple) -> list[np.ndarray]:
+    """Where a fit by these steps has each build's pieces and those apart (n, 5), in their order."""
     before = [_rows(build) for build in builds]
     some = [Reading(build.turn, rows, 0.0) for build, rows in zip(builds, before, strict=True) if len(rows)]
-    after = iter(fit_readings(one.canvas, some, FINEST))
-    fitted = _in_view(one, builds, [_in_order(rows, next(after).pieces) if len(rows) else rows for rows in before])
-    return [replace(build, score=build.score + light_score(one.canvas, build)) for build in fitted]
+    after = iter(fit_readings(canvas, some, steps))
+    return [_in_order(rows, next(after).pieces) if len(rows) else rows for rows in before]
 
 
 def _in_view(one: Searched, builds: Sequence[Reading], places: Sequence[np.ndarray]) -> list[Reading]:

@@ -20,7 +20,7 @@ from referee.kernels import rasterizer
 from referee.vision.measured import measured
 from referee.vision.search.canvas import GOOD_BESIDE, NEAR_PX, turned
 from referee.vision.search.convex import HALF_CIRCLE
-from referee.vision.search.rules import LEVEL_MM, MOST_COST, PIECE_COST, PIECE_MM, PIXEL_NATS, STEP_X
+from referee.vision.search.rules import BRANCH, LEVEL_MM, MOST_COST, PIECE_COST, PIECE_MM, PIXEL_NATS, STEP_X
 from referee.vision.search.stances import RARE_COST
 
 CLIMB_MM = measured((4.0, 2.0, 1.0), "mm", "steps of the candidates' hill climb; by hand")
@@ -134,31 +134,49 @@ def with_pieces_beside(coarse, canvas, reading, known: Candidates) -> Candidates
     Such a piece is mostly hidden, and what shows of it is too little to be found by itself: all places are tried on
     the ``coarse`` canvas, and those about the best of them on the other.
     """
-    best = best_of_each_type(coarse, reading, _beside(coarse, reading))
+    kind = canvas.cat.kind
+    best = best_of_each(kind, coarse, reading, _beside(coarse, reading))
     along = np.array([math.cos(reading.turn), math.sin(reading.turn)])
     near = np.repeat(best, len(NEARER_MM), axis=0)
     near[:, 1:3] += np.tile(NEARER_MM, len(best))[:, None] * along
-    best = best_of_each_type(canvas, reading, near)
+    best = best_of_each(kind, canvas, reading, near)
     return Candidates(np.vstack([known.rows, best]))
 
 
-def best_of_each_type(canvas, reading, rows: np.ndarray) -> np.ndarray:
-    """Of single pieces, rows (n, 5), the one of each type that wins most beside a reading, if any wins anything."""
+def best_of_each(group: np.ndarray, canvas, reading, rows: np.ndarray) -> np.ndarray:
+    """Of single pieces, rows (n, 5), the one that wins most beside a reading of each ``group`` (stances,), say each
+    type's or each stance's, best first; none of a group of which none wins anything."""
     canvas.draw(reading)
     for row in reading.loose:
         rasterizer.place(canvas.arrays, row, canvas.scene(), True)
     won = kernels.climb(canvas.arrays, np.c_[rows, np.zeros((len(rows), 2))], np.zeros(2), NO_STEPS, canvas.scene())
     best = rows[np.argsort(-won[:, 5], kind="stable")][: int((won[:, 5] > 0).sum())]
-    _, first = np.unique(canvas.cat.kind[best[:, 0].astype(int)], return_index=True)
-    return best[first]
+    _, first = np.unique(group[best[:, 0].astype(int)], return_index=True)
+    return best[np.sort(first)]
 
 
 def one_further(canvas, reading) -> np.ndarray:
-    """(n, 5) rows: of each type that a reading's build leaves in the box, the piece that wins most apart from it in the
-    field, if any wins anything."""
-    best = best_of_each_type(canvas, reading, _apart(canvas, reading))  # which leaves the reading drawn
+    """(n, 5) rows: of each stance of what a reading's build leaves in the box, the piece that wins most apart from it
+    in the field, if any wins anything; the best few."""
+    stances = np.arange(len(canvas.cat.kind))
+    best = best_of_each(stances, canvas, reading, _apart(canvas, reading))[:BRANCH]  # which leaves the reading drawn
     some = np.c_[best, np.zeros((len(best), 2))]
-    return kernels.climb(canvas.arrays, some, np.zeros(2), CLIMB, canvas.scene())[:, :5]
+    rows = kernels.climb(canvas.arrays, some, np.zeros(2), CLIMB, canvas.scene())[:, :5]
+    build = turned(reading.pieces, reading.turn)
+    return np.array([pushed_out(canvas.cat, row, build) for row in rows]).reshape(-1, 5)
+
+
+def pushed_out(cat, row: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """The piece (5,) beside those (n, 5) that it would reach into, by their boxes: one picture tells to a few
+    millimetres how far off it stands."""
+    row = row.copy()
+    for other in rows:
+        off = row[1:4] - other[1:4]
+        reach = (cat.size[int(row[0])] + cat.size[int(other[0])]) / 2 - np.abs(off)
+        if (reach > 0).all():
+            axis = int(np.argmin(reach))
+            row[1 + axis] += np.copysign(reach[axis], off[axis])
+    return row
 
 
 def _apart(canvas, reading) -> np.ndarray:
