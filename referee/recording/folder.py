@@ -153,8 +153,13 @@ class Attempt:
 
     @property
     def cut_short(self) -> str | None:
-        """Why the recording is not whole; None when it is."""
-        return self.meta.get("cut_short")
+        """Why this camera's film is not whole; None when it is."""
+        return self._of_film.get("cut_short")
+
+    @property
+    def _of_film(self) -> Mapping[str, Any]:
+        """What is recorded of this camera's film."""
+        return self.meta if self.number == 1 else self.meta.get("second") or {}
 
     @property
     def go_s(self) -> float | None:
@@ -225,17 +230,25 @@ class Attempt:
         return self if number == self.number else replace(self, number=number)
 
     @property
+    def views(self) -> list["Attempt"]:
+        """The attempt as each camera saw it that filmed it."""
+        return [self.seen_by(number) for number in ((1, 2) if self.meta.get("second") else (1,))]
+
+    @property
     def judged_views(self) -> list["Attempt"]:
         """The attempt as each camera saw it whose frames were judged, the first camera's before the second's."""
         views = [self.seen_by(number) for number in (1, 2)]
         return [view for view in views if view.judged_names()]
 
+    @property
+    def begins_s(self) -> float:
+        """Video time of this camera's first frame."""
+        return (self._of_film.get("begins") or 0.0) if self.number > 1 else 0.0
+
     @cached_property
     def seconds(self) -> list[float]:
         """Video time of every frame."""
-        second = self.meta.get("second") or {}
-        begins_s = (second.get("begins") or 0.0) if self.number == 2 else 0.0
-        return [begins_s + seconds for seconds in read_times(self.folder / of_camera(TIMES, self.number))]
+        return [self.begins_s + seconds for seconds in read_times(self.folder / of_camera(TIMES, self.number))]
 
     def judged_frames(self) -> list[np.ndarray]:
         """The frames that the verdict stands on, lossless, (h, w, 3) uint8 BGR each."""

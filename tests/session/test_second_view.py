@@ -19,6 +19,7 @@ from referee.session.rig_setup import kept_cameras
 from referee.simulator.lens import typical_lens
 from referee.vision.live.gate_history import Aftermath, GateHistory
 from referee.vision.observer import Judgement
+from referee.web.pages import replay
 
 
 @pytest.fixture
@@ -86,9 +87,9 @@ def test_the_second_camera_lost_in_mid_duel_is_told_and_the_first_judges(
 
 
 def test_the_first_camera_lost_in_mid_duel_is_told_and_the_second_judges_until_it_is_back(
-    at_table, until, views_judged, monkeypatch
+    at_table, until, views_judged, tmp_path, monkeypatch
 ):
-    with at_table(second=True) as (session, rig):
+    with at_table(second=True, record=True) as (session, rig):
         first = session.observer
         with monkeypatch.context() as gone:
 
@@ -103,6 +104,8 @@ def test_the_first_camera_lost_in_mid_duel_is_told_and_the_second_judges_until_i
         until(lambda: session.camera is rig.camera)
         assert session.observer is first and not session.second.is_first
         until(lambda: "one_camera" not in alarm_texts(session))
+        match_id = session.state.match_id
+    assert replay.find(tmp_path, match_id, 1).path.name == "video_2.mp4"
 
 
 @pytest.mark.parametrize("late_s", [0.0, 0.5])

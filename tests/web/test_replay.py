@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 from conftest import PIN
@@ -9,6 +11,7 @@ from conftest import PIN
 from referee.devices.ports import Frame, SystemClock
 from referee.match.commands import DrawCard, Ready
 from referee.recording import Recorder
+from referee.recording.folder import TIMES, VIDEO, of_camera
 from referee.recording.video import read_video
 from referee.web.app import create_app
 
@@ -85,6 +88,22 @@ def test_a_recording_is_found_by_what_its_record_says_wherever_it_lies(played):
     evening.mkdir()
     folder.rename(evening / "duel one")
     assert create_app(played).test_client().get("/media/replay/1.mp4").status_code == 200
+
+
+def test_where_the_first_camera_was_lost_the_second_ones_film_is_shown(played, tmp_path):
+    film = only_video(played)
+    for name in (VIDEO, TIMES):
+        film.with_name(name).rename(film.with_name(of_camera(name, 2)))
+    record = film.with_name("attempt.json")
+    second = {"camera": "from the side", "begins": 1.0, "cut_short": None}
+    said = json.loads(record.read_text()) | {"cut_short": "the camera gave no frame", "second": second}
+    record.write_text(json.dumps(said))
+    answer = create_app(played).test_client().get("/media/replay/1.mp4")
+    assert answer.status_code == 200
+    (tmp_path / "seen.mp4").write_bytes(answer.data)
+    assert list(read_video(tmp_path / "seen.mp4"))[-1].seconds < 4.5
+    record.write_text(json.dumps(said | {"second": second | {"cut_short": "unplugged"}}))
+    assert create_app(played).test_client().get("/media/replay/1.mp4").status_code == 404
 
 
 @pytest.mark.parametrize("number", [2**31, 2**63, 10**30])

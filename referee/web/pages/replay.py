@@ -16,7 +16,7 @@ import flask
 
 from referee.errors import BadAttempt
 from referee.match.foul import FoulNoted
-from referee.recording.folder import VIDEO, load_attempt
+from referee.recording.folder import VIDEO, Attempt, load_attempt, of_camera
 from referee.recording.index import Index
 from referee.recording.video import Clip, cut_clip
 from referee.session.session import Session
@@ -53,15 +53,24 @@ def _cut(path: Path, stamp: int, begin_s: float, end_s: float) -> Clip:
 
 
 def find(data_dir: Path, match_id: str, number: int) -> Replay | None:
-    """The replay of the match's duel of that number; None until its recording is finished."""
+    """The replay of the match's duel of that number, by the second camera's film where the first's lacks the press; None
+    until its recording is finished."""
     for folder in reversed(_recordings(data_dir / "attempts", match_id, number)):
         try:
-            attempt = load_attempt(folder)
+            for view in load_attempt(folder).views:
+                stop_s = view.stop_s
+                if stop_s is None or view.cut_short or not _shows(view, stop_s):
+                    continue
+                film, press_s = folder / of_camera(VIDEO, view.number), stop_s - view.begins_s
+                return Replay(film, max(0.0, press_s - BEFORE_S), press_s + AFTER_S)
         except BadAttempt:
             continue
-        if attempt.stop_s is not None and not attempt.cut_short:
-            return Replay(folder / VIDEO, max(0.0, attempt.stop_s - BEFORE_S), attempt.stop_s + AFTER_S)
     return None
+
+
+def _shows(view: Attempt, stop_s: float) -> bool:
+    """Whether that camera filmed the seconds before the Stop."""
+    return any(0.0 <= stop_s - seconds < BEFORE_S for seconds in view.seconds)
 
 
 def _recordings(root: Path, match_id: str, number: int) -> list[Path]:
