@@ -53,8 +53,8 @@ def _cut(path: Path, stamp: int, begin_s: float, end_s: float) -> Clip:
 
 
 def find(data_dir: Path, match_id: str, number: int) -> Replay | None:
-    """The replay of the match's duel of that number, by the second camera's film where the first's lacks the press; None
-    until its recording is finished."""
+    """The replay of the match's duel of that number, by the second camera's film where the first's lacks the Stop;
+    None until its recording is finished."""
     for folder in reversed(_recordings(data_dir / "attempts", match_id, number)):
         try:
             for view in load_attempt(folder).views:
