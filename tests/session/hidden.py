@@ -17,6 +17,7 @@ from referee.simulator.players import PlayerProfile, Players
 from referee.simulator.table import World
 from referee.vision.image.view import ZoneView, zone_view
 from referee.vision.render.solids import piece_tags
+from referee.vision.search.stances import can_rest
 
 HIDDEN_SHARE = 0.97
 """Of what a piece would show of itself alone."""
@@ -83,14 +84,19 @@ def _put(built: list[Piece], shape: str, pose: Pose, at: np.ndarray, yaw: float 
     return piece
 
 
+def _pose(shape: str, rng: random.Random) -> Pose:
+    """One in which it can stand."""
+    return rng.choice([pose for pose in POSES if can_rest(SET.shapes[shape], pose)])
+
+
 def _on_a_plank(view: ZoneView, rng: random.Random) -> tuple[list[Piece], int]:
     """A plank that points away from the camera, on its far end the piece that is hidden by what is put before it."""
     away, middle = _away(view), np.array([rng.uniform(-40, 40), rng.uniform(-8, 8)])
     yaw = (np.degrees(np.arctan2(-away[0], away[1])) + 90) % 180 - 90
     built: list[Piece] = []
     _put(built, "rectangle", Pose(0, "side"), middle, yaw)
-    pose = rng.choice(POSES)
-    _put(built, rng.choice(BACKS), pose, middle + away * rng.uniform(*BACK_MM), yaw)
+    back = rng.choice(BACKS)
+    _put(built, back, _pose(back, rng), middle + away * rng.uniform(*BACK_MM), yaw)
     for shape, rotation in rng.choice(FRONTS) + rng.choice(TOPS):
         _put(built, shape, Pose(rotation, "side" if shape != "cylinder" else "front"), middle - away * FRONT_MM, yaw)
     return built, 1
@@ -104,7 +110,8 @@ def _behind_a_layout(view: ZoneView, card: Card, rng: random.Random) -> tuple[li
     at = np.array([before.x, 0.0]) + shift + _away(view) * rng.uniform(27, 36)
     if not spare:
         return None
-    _put(built, rng.choice(sorted(spare)), rng.choice(POSES), at, rng.uniform(-10, 10))
+    shape = rng.choice(sorted(spare))
+    _put(built, shape, _pose(shape, rng), at, rng.uniform(-10, 10))
     for p in sorted(card.pieces, key=lambda p: p.z):
         there = p.at(x=p.x + float(shift[0]), y=float(shift[1]))
         if abs(rest_height(SET, there, built) - p.z) > 1.0:
