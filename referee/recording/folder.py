@@ -255,10 +255,14 @@ class Attempt:
         return [read_image(self.folder / n) for n in self.judged_names()]
 
     def earlier_pictures(self) -> dict[str, list[tuple[np.ndarray, bool]]]:
-        """Zone -> pictures (h, w, 3) uint8 BGR from while its build grew that its verdict rests on, and whether they
-        are from before something was lost from it."""
+        """Zone -> pictures uint8 (h, w, 3) BGR, or (h, w, 4) and transparent where nothing is known, from while its
+        build grew that its verdict rests on, and whether they are from before something was lost from it."""
         kept = self.meta.get("earlier") or {}
-        return {zone: [(read_image(self.folder / Path(n).name), LOST in n) for n in of] for zone, of in kept.items()}
+        paths = {zone: [self.folder / Path(name).name for name in names] for zone, names in kept.items()}
+        return {
+            zone: [(read_image(path, cv2.IMREAD_UNCHANGED), LOST in path.name) for path in of]
+            for zone, of in paths.items()
+        }
 
     @property
     def at_press(self) -> Mapping[str, Mapping]:
@@ -443,13 +447,13 @@ def read_times(path: Path) -> list[float]:
         raise BadAttempt(f"{path}: not a list of frame times ({error})") from None
 
 
-def read_image(path: Path) -> np.ndarray:
-    """A picture as (h, w, 3) uint8 BGR. Raises BadAttempt naming the file."""
+def read_image(path: Path, flags: int = cv2.IMREAD_COLOR) -> np.ndarray:
+    """A picture as (h, w, 3) uint8 BGR, or as OpenCV's ``flags`` say. Raises BadAttempt naming the file."""
     data = path.read_bytes() if path.is_file() else b""
     if size := too_large(data):
         raise BadAttempt(f"{path}: too large, {size}")
     try:
-        image = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR) if data else None
+        image = cv2.imdecode(np.frombuffer(data, np.uint8), flags) if data else None
     except cv2.error:  # what OpenCV will not even begin to unfold
         image = None
     if image is None:

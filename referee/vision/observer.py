@@ -53,7 +53,7 @@ from referee.vision.search.canvas import (
     over_field,
     to_build,
 )
-from referee.vision.search.hidden_pieces import has_gone, is_unlike, standing, with_hidden_pieces
+from referee.vision.search.hidden_pieces import EarlierView, has_gone, is_unlike, with_hidden_pieces
 from referee.vision.search.joint import Hypothesis, joint_readings, together
 from referee.vision.search.readings import Searched, search
 from referee.vision.search.sizes import size_factor
@@ -79,11 +79,17 @@ INNER_PX = measured(
 
 
 class EarlierPicture(NamedTuple):
-    """A frame (h, w, 3) from while a build grew: by what the build may hide, or from before something was ``lost`` from
-    it, shortly before the Stop."""
+    """A frame (h, w, 3) from while a build grew, or (h, w, 4), transparent where nothing is known: by what the build
+    may hide, or from before something was ``lost`` from it, shortly before the Stop."""
 
     image: np.ndarray
     lost: bool = False
+
+    def unknown_in(self, view: ZoneView) -> np.ndarray | None:
+        """(h, w) bool: where a view of it shows nothing that is known; None where it is whole."""
+        if self.image.shape[2] == 3:
+            return None
+        return np.asarray(cv2.remap(self.image[..., 3], *view.maps, cv2.INTER_NEAREST, borderValue=255) == 0)
 
 
 EarlierPictures = Callable[[ZoneView, Sequence[str], Build, bool], Sequence[EarlierPicture]]
@@ -563,19 +569,20 @@ def _with_earlier(
     if earlier is None or look.number:
         return hypotheses, [], None
     best = hypotheses[0][0]
-    shown: list[tuple[EarlierPicture, Searched]] = []
+    shown: list[tuple[EarlierPicture, EarlierView]] = []
     for picture in earlier(look.view, look.evidence.names, rulings.build(best), rulings.is_right(best)):
-        then = look.observer.seen(picture.image, rulings.card)
-        if look.view.zone in then.zones:
-            one = ZoneLook(0, then, look.view.zone, look.cat).search(rulings)
-            shown += [(picture, one)] if len(standing(one)) else []
+        then = look.observer.seen(np.ascontiguousarray(picture.image[..., :3]), rulings.card)
+        if zone := then.zones.get(look.view.zone):
+            unknown = picture.unknown_in(zone.view)
+            one = EarlierView(ZoneLook(0, then, look.view.zone, look.cat, unknown).search(rulings))
+            shown += [(picture, one)] if len(one.standing) else []
     if not shown:
         return hypotheses, [], None
     pictures, stages = zip(*shown, strict=True)
     now = with_hidden_pieces(found, hypotheses, stages, rulings.is_right)
-    were_right = [one for picture, one in shown if picture.lost and rulings.is_right(one.readings[0])]
+    were_right = [one for picture, one in shown if picture.lost and rulings.is_right(one.searched.readings[0])]
     told = SeenEarlier(
-        is_unlike(found, now[0], stages),
+        is_unlike(found, now, stages, rulings.is_right),
         not rulings.is_right(now[0][0]) and any(len(has_gone(found, now[0], one)) for one in were_right),
     )
     return now, list(pictures), told if any(told) or now[0][0].stances != best.stances else None

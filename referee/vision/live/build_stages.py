@@ -18,11 +18,11 @@ from referee.devices.ports import Frame
 from referee.vision.hands.geometry import reduction
 from referee.vision.image.shadow import CHANGED, channel_max
 from referee.vision.image.view import ZoneView
-from referee.vision.live.field_snapshot import FieldSnapshot, is_piece
+from referee.vision.live.field_snapshot import BESIDE_PX, FieldSnapshot, is_piece
 from referee.vision.measured import measured
 from referee.vision.render.solids import piece_tags
 
-CALM_S = measured(0.5, "s", "by hand: a stage has not changed for so long; nobody places two pieces sooner")
+CALM_S = measured(0.2, "s", "by hand: a stage has not changed for so long; nobody places two pieces sooner")
 MOST_STAGES = measured(24, "stages", "for memory, half a megabyte each: ten pieces come, and some are taken away again")
 LOOK_PX = measured(3, "px of a view", "one of a look's, about")
 LATELY_S = measured(3.0, "s", "by hand: who presses believes in a build of so long ago")
@@ -35,7 +35,7 @@ class Stage:
     """What stood at rest in a field's window: ``picture`` (h, w, 3) uint8, whose first row and column in the frame are
     ``at``; ``labels`` (h / factor, w / factor) int8, as ``FieldSnapshot``'s, -1 for none. Like it ``gone``, bool, where
     the field was seen empty since; ``since_s``, from when on the label has been seen, and ``before_s``, when last
-    what had been there before."""
+    what had been there before; ``rested_s``, when anything was last at rest there."""
 
     at: tuple[int, int]
     picture: np.ndarray
@@ -43,6 +43,7 @@ class Stage:
     gone: np.ndarray
     since_s: np.ndarray
     before_s: np.ndarray
+    rested_s: np.ndarray
     factor: int
 
     def in_frame(self, frame: np.ndarray, lost: bool = False) -> np.ndarray:
@@ -54,6 +55,16 @@ class Stage:
         shown = cv2.resize(stands, (w, h), interpolation=cv2.INTER_NEAREST)
         cv2.copyTo(self.picture, shown, out[y : y + h, x : x + w])
         return out
+
+    def alone_in(self, frame: np.ndarray, lost: bool = False) -> np.ndarray:
+        """The same as (h, w, 4) BGRA, transparent where nothing has been seen since a piece came beside it, which may
+        reach there."""
+        (y, x), (h, w) = self.at, self.picture.shape[:2]
+        alpha = np.full(frame.shape[:2], 255, np.uint8)
+        came_s = cv2.dilate(np.where(self.labels >= 0, self.since_s, 0.0), np.ones((BESIDE_PX, BESIDE_PX), np.uint8))
+        known = np.where(self.rested_s < came_s, 0, 255).astype(np.uint8)
+        alpha[y : y + h, x : x + w] = cv2.resize(known, (w, h), interpolation=cv2.INTER_NEAREST)
+        return np.dstack([self.in_frame(frame, lost), alpha])
 
     def seen_in(self, view: ZoneView, *maps: np.ndarray) -> Iterator[np.ndarray]:
         """Those ``maps`` of it in the pixels (h, w) of a view; -1 beyond."""
@@ -92,7 +103,7 @@ class BuildStages:
         if self.now is None or self.now.at != (y, x) or self.now.picture.shape != shown.shape:
             none = np.full(look.piece.shape, -1, np.int8)
             begun = np.full(none.shape, frame.at_s)
-            self.now = Stage((y, x), shown.copy(), none, none >= 0, begun, begun.copy(), factor)
+            self.now = Stage((y, x), shown.copy(), none, none >= 0, begun, begun.copy(), begun.copy(), factor)
             self.kept, self._before, self._since_s = [], none.copy(), frame.at_s
             self._empty, self._seen, self._seen_since_s, self._shown_s = look.image, none, begun.copy(), begun.copy()
             self._covered = none.copy(), begun.copy(), begun.copy()
@@ -102,6 +113,7 @@ class BuildStages:
         size = shown.shape[1::-1]
         rest = cv2.resize(look.rest.astype(np.uint8), size, interpolation=cv2.INTER_NEAREST)
         cv2.copyTo(np.ascontiguousarray(shown), rest, now.picture)
+        now.rested_s[look.rest] = frame.at_s
         if is_piece(now.labels != self._before, look.field):
             self._before, self._since_s = now.labels.copy(), frame.at_s
         elif frame.at_s - self._since_s >= CALM_S and (
@@ -137,14 +149,14 @@ class BuildStages:
             stage.gone[bare] = True
 
     def lost(self) -> list[Stage]:
-        """The last stage that showed something as large as a piece until lately where it does not show now, if any."""
-        now = self.now
+        """The last few stages that showed something as large as a piece until lately where it does not show now."""
+        now, found = self.now, list[Stage]()
         for stage in reversed(self.kept if now else []):
             assert now is not None
             lately = now.before_s > self._at_s - LATELY_S
             if is_piece((stage.labels >= 0) & (now.labels != stage.labels) & lately, self._field_px):
-                return [stage]
-        return []
+                found.append(stage)
+        return found[:MOST_READ]
 
     def hidden_by(self, view: ZoneView, names: Sequence[str], build: Build) -> list[Stage]:
         """Those that show something as large as a piece which the ``build`` hides now and has no piece for, the most

@@ -7,7 +7,8 @@ others tell. Hypotheses are made of what each picture shows: grown on it, under 
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -24,7 +25,7 @@ from referee.vision.search.canvas import (
 )
 from referee.vision.search.joint import Hypothesis, inside, scored
 from referee.vision.search.loose_pieces import pushed_out
-from referee.vision.search.readings import FEW_READINGS, Searched, right_prior
+from referee.vision.search.readings import FEW_READINGS, READINGS, Searched, right_prior
 from referee.vision.search.stances import Catalogue
 
 HIDDEN_SHARE = measured(0.12, "of a piece's pixels", "by hand: with so few in sight it counts as hidden")
@@ -41,15 +42,45 @@ APART_MM = measured(8.0, "mm", "by hand: places of a further piece that are near
 GROWN_KEPT = measured(12, "hypotheses", "by hand, for time: so many of the grown ones are weighed by the film")
 
 
-def standing(one: Searched) -> np.ndarray:
-    """(n, 5) what stands in the field by a view's best reading, in the mat's frame."""
-    return _in_field(one.canvas, one.readings[0])
+@dataclass(frozen=True, eq=False)
+class EarlierView:
+    """What an earlier picture shows of a field, as ``searched``."""
+
+    searched: Searched
+
+    @cached_property
+    def standing(self) -> np.ndarray:
+        """(n, 5) what stands in the field by the best reading, in the mat's frame."""
+        return _in_field(self.searched.canvas, self.searched.readings[0])
+
+    @cached_property
+    def outside(self) -> np.ndarray:
+        """(n, 5) the pieces outside the field by the best reading, in the mat's frame."""
+        best = self.searched.readings[0]
+        return best.loose[~inside(self.searched.canvas, best)]
+
+    @cached_property
+    def suggested(self) -> np.ndarray:
+        """(n, 5) what stands in the field by some reading, in the mat's frame."""
+        found, canvas = self.standing, self.searched.canvas
+        for row in np.vstack([_in_field(canvas, reading) for reading in self.searched.readings[:READINGS]]):
+            found = found if _is_among(canvas.cat, row, found) else np.vstack([found, row])
+        return found
+
+    def explained(self, rows: np.ndarray) -> float:
+        """The nats that pieces (n, 5) in the mat's frame, and those outside the field, explain on the coarse canvas."""
+        return _best_of(self.searched.beam.canvas, np.vstack([rows, self.outside]))
+
+    @cached_property
+    def best_nats(self) -> float:
+        """The same of the best reading."""
+        return self.explained(self.standing)
 
 
 def with_hidden_pieces(
     searched: Sequence[Searched],
     hypotheses: Sequence[Hypothesis],
-    earlier: Sequence[Searched],
+    earlier: Sequence[EarlierView],
     is_right: Callable[[Reading], bool],
 ) -> list[Hypothesis]:
     """The best few hypotheses of the settled views, and the best of each ruling, scored by ``earlier`` pictures too,
@@ -58,10 +89,12 @@ def with_hidden_pieces(
     canvas = searched[0].canvas
     best = [next((views for views in hypotheses if is_right(views[0]) == right), ()) for right in (True, False)]
     tried = {id(views): views for views in (*hypotheses[: 2 * FEW_READINGS], *best) if views}
-    begun = [standing(one) for one in earlier]
+    begun = [one.standing for one in earlier]
     tops = [_on_top(canvas, rows, views[0]) for rows in begun for views in tried.values()]
+    lifted = [(_put_on(canvas, rows, views[0]), len(rows)) for rows in begun for views in tried.values()]
+    tops += fit_readings(searched[0].beam.canvas, [build for build, _ in lifted], FINE, [held for _, held in lifted])
     hidden = np.zeros((0, 5))
-    for row in np.vstack(begun):
+    for row in np.vstack([one.suggested for one in earlier]):
         hidden = hidden if _is_among(canvas.cat, row, hidden) else np.vstack([hidden, row])
     begins = [*tried.values(), *scored(searched, tops, is_right)]
     for rows in begun:
@@ -72,66 +105,85 @@ def with_hidden_pieces(
     ahead = dict.fromkeys((True, False), -np.inf)
     for views in sorted(found, key=lambda views: -views[0].score):
         right = is_right(views[0])
-        if views[0].score > ahead[right]:  # the others are behind before any picture speaks against them
+        if views[0].score > ahead[right] - CLEARLY_SEEN:  # the others are far behind before any picture speaks
             first = replace(views[0], score=views[0].score + told_by(searched, views, earlier))
             ahead[right] = max(ahead[right], first.score)
             told.append((first, *views[1:]))
     return sorted(told, key=lambda views: -views[0].score)
 
 
-def told_by(searched: Sequence[Searched], views: Hypothesis, earlier: Sequence[Searched]) -> float:
-    """Nats by which earlier pictures speak against a hypothesis, at most 0."""
+def told_by(searched: Sequence[Searched], views: Hypothesis, earlier: Sequence[EarlierView]) -> float:
+    """Nats by which earlier pictures speak for a hypothesis, as a rule against it."""
     rows = _in_field(searched[0].canvas, views[0])
     return sum(_against(searched, views, rows, one) for one in earlier)
 
 
-def is_unlike(searched: Sequence[Searched], views: Hypothesis, earlier: Sequence[Searched]) -> bool:
-    """Whether some earlier picture contradicts a hypothesis. A piece that no view shows is where the picture has it."""
-    rows, hidden = _in_field(searched[0].canvas, views[0]), np.flatnonzero(_shown(searched, views) <= HIDDEN_SHARE)
-    for one in earlier:
-        here, shown = rows.copy(), standing(one)
-        for i in hidden:
-            same = [row for row in shown if _is_among(searched[0].canvas.cat, row, rows[i : i + 1])]
-            here[i] = same[0] if same else here[i]
-        if _against(searched, views, here, one) < -UNLIKE:
-            return True
-    return False
+def is_unlike(
+    searched: Sequence[Searched],
+    hypotheses: Sequence[Hypothesis],
+    earlier: Sequence[EarlierView],
+    is_right: Callable[[Reading], bool],
+) -> bool:
+    """Whether earlier pictures contradict the first of the hypotheses and all of its ruling that are hardly behind."""
+    right, least = is_right(hypotheses[0][0]), hypotheses[0][0].score - CLEARLY_SEEN
+    as_good = [views for views in hypotheses if views[0].score > least and is_right(views[0]) == right]
+    return all(any(_contradicts(searched, views, one) for one in earlier) for views in as_good)
 
 
-def _against(searched: Sequence[Searched], views: Hypothesis, rows: np.ndarray, earlier: Searched) -> float:
-    """How far those of a hypothesis's pieces (n, 5), and of what has gone since, that explain an earlier picture best
-    are behind its own best reading, in nats on the coarse canvas, at most 0."""
-    canvas, stood = earlier.beam.canvas, np.vstack([rows, has_gone(searched, views, earlier)])
-    behind = _best_of(canvas, stood) - max(_evidence(canvas, standing(earlier)), 0.0)
-    return float(np.clip(behind, -MOST_TOLD, 0.0))
-
-
-def has_gone(searched: Sequence[Searched], views: Hypothesis, earlier: Searched) -> np.ndarray:
-    """(n, 5) the pieces that an earlier picture shows, a hypothesis lacks, and whose places are seen to be bare."""
+def _contradicts(searched: Sequence[Searched], views: Hypothesis, earlier: EarlierView) -> bool:
+    """Whether an earlier picture contradicts a hypothesis. A piece that no view shows is where the picture has it."""
     rows, cat = _in_field(searched[0].canvas, views[0]), searched[0].canvas.cat
-    absent = [row for row in standing(earlier) if not _is_among(cat, row, rows)]
-    gone = [row for row in absent if _bare_nats(searched[0].canvas, views[0], row) <= -CLEARLY_SEEN]
+    here = rows.copy()
+    for i in np.flatnonzero(_shown(searched, views) <= HIDDEN_SHARE):
+        same = [row for row in earlier.standing if _is_among(cat, row, rows[i : i + 1])]
+        here[i] = same[0] if same else here[i]
+    return _against(searched, views, here, earlier) < -UNLIKE
+
+
+def _against(searched: Sequence[Searched], views: Hypothesis, rows: np.ndarray, earlier: EarlierView) -> float:
+    """How far those of a hypothesis's pieces (n, 5), and of what has gone since, that explain an earlier picture best
+    are behind its own best reading, in nats."""
+    behind = earlier.explained(np.vstack([rows, has_gone(searched, views, earlier, FARTHER_MM)])) - earlier.best_nats
+    return max(behind, -MOST_TOLD)
+
+
+def has_gone(
+    searched: Sequence[Searched], views: Hypothesis, earlier: EarlierView, off_mm: Sequence[float] = (0.0,)
+) -> np.ndarray:
+    """(n, 5) the pieces that an earlier picture shows, a hypothesis lacks, and whose places are seen to be bare, be
+    they so far ``off_mm`` in depth."""
+    rows, canvas = _in_field(searched[0].canvas, views[0]), searched[0].canvas
+    absent = [row for row in earlier.standing if not _is_among(canvas.cat, row, rows)]
+    gone = [row for row in absent if _bare_nats(canvas, views[0], row, off_mm) <= -CLEARLY_SEEN]
     return np.array(gone).reshape(-1, 5)
 
 
-def _bare_nats(canvas: Canvas, reading: Reading, row: np.ndarray) -> float:
-    """The nats of a piece (5,) in the mat's frame, by what of it would be in sight and shows nothing of any piece."""
-    canvas.draw(Reading(0.0, row[None], 0.0))
-    alone = canvas.maps.near.copy()
+def _bare_nats(canvas: Canvas, reading: Reading, row: np.ndarray, off_mm: Sequence[float]) -> float:
+    """The nats of a piece (5,) in the mat's frame, by what of it would be in sight and shows nothing of any piece; the
+    most of its places so far off in depth."""
     canvas.draw(reading)
     draw_loose(canvas, reading)
-    bare = (alone > 0) & (alone >= canvas.maps.near) & (canvas.strongest <= 0)
-    return float(canvas.gains[canvas.cat.color[int(row[0])]][bare].sum())
+    near, most = canvas.maps.near.copy(), -np.inf
+    for off in off_mm:
+        canvas.draw(Reading(0.0, (row + np.array([0.0, 0.0, off, 0.0, 0.0]))[None], 0.0))
+        bare = (canvas.maps.near > 0) & (canvas.maps.near >= near) & (canvas.strongest <= 0)
+        most = max(most, float(canvas.gains[canvas.cat.color[int(row[0])]][bare].sum()))
+    return most
 
 
 def _best_of(canvas: Canvas, rows: np.ndarray) -> float:
-    """The most that some of the pieces (n, 5) explain: without those that explain less than nothing, one by one."""
+    """The most that some of the pieces (n, 5) explain, those in the field a little moved: without those that explain
+    less than nothing, one by one."""
     best = _evidence(canvas, rows)
     while len(rows):
         less = [_evidence(canvas, np.delete(rows, i, 0)) for i in range(len(rows))]
         if max(less) <= best:
             break
         best, rows = max(less), np.delete(rows, int(np.argmax(less)), 0)
+    build = (np.abs(rows[:, 1:3]) <= canvas.field_mm).all(1)
+    if build.any():
+        fitted = fit_readings(canvas, [Reading(0.0, rows[build], 0.0)], FINE)[0].pieces
+        best = max(best, _evidence(canvas, np.vstack([fitted, rows[~build]])))
     return best
 
 
@@ -180,6 +232,18 @@ def _on_top(canvas: Canvas, rows: np.ndarray, reading: Reading) -> Reading:
         if left > 0 and not _is_among(cat, row, chosen) and not _in_one_place(cat, row, chosen):
             chosen = np.vstack([chosen, pushed_out(cat, row, chosen)])
     return Reading(reading.turn, turned(lowest_first(cat, chosen), -reading.turn), 0.0)
+
+
+def _put_on(canvas: Canvas, rows: np.ndarray, reading: Reading) -> Reading:
+    """The pieces (n, 5) in the mat's frame, and those of a reading that are left in the box, its lowest first: a fit
+    sets each on what is there."""
+    cat, chosen = canvas.cat, rows
+    for row in turned(lowest_first(cat, reading.pieces), reading.turn):
+        kind = cat.kind[int(row[0])]
+        left = cat.stock[kind] - (cat.kind[chosen[:, 0].astype(int)] == kind).sum()
+        if left > 0 and not _is_among(cat, row, chosen):
+            chosen = np.vstack([chosen, row])
+    return Reading(reading.turn, turned(chosen, -reading.turn), 0.0)
 
 
 def _before_and_behind(reading: Reading) -> list[Reading]:
