@@ -22,7 +22,7 @@ from referee.vision.live.field_snapshot import BESIDE_PX, FieldSnapshot, is_piec
 from referee.vision.measured import measured
 from referee.vision.render.solids import piece_tags
 
-CALM_S = measured(0.2, "s", "by hand: a stage has not changed for so long; nobody places two pieces sooner")
+CALM_S = measured(0.5, "s", "by hand: a stage has not changed for so long; nobody places two pieces sooner")
 MOST_STAGES = measured(24, "stages", "for memory, half a megabyte each: ten pieces come, and some are taken away again")
 LOOK_PX = measured(3, "px of a view", "one of a look's, about")
 LATELY_S = measured(3.0, "s", "by hand: who presses believes in a build of so long ago")
