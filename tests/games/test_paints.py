@@ -69,7 +69,7 @@ def test_colours_that_gloss_washes_out_are_told_as_surely():
     assert washed[sides.light == 2, 0].min() > 0.2
 
 
-def test_one_side_alone_in_its_light_leaves_the_paint_open():
+def test_one_side_known_in_its_light_leaves_the_paint_open():
     """A storey of which one side is seen, between two paints, in a light that no other storey has: it may be either."""
     sides, n = seen(COLORS), len(COLORS)
     alone = Sides(

@@ -136,10 +136,10 @@ def test_where_nothing_was_seen_since_a_piece_came_a_stage_tells_nothing(rig, ob
     stage, bare = history.stages["A"].kept[1], rig.photograph()
     stage.rested_s[stage.labels >= 0] = 0.0
     (y, x), (h, w) = stage.at, stage.labels.shape
-    unknown = stage.alone_in(bare)[y : y + stage.factor * h : stage.factor, x : x + stage.factor * w : stage.factor, 3]
+    unknown = stage.known_in(bare)[y : y + stage.factor * h : stage.factor, x : x + stage.factor * w : stage.factor, 3]
     assert np.array_equal(unknown == 0, stage.labels >= 0)
     stage.rested_s[:] = 0.0
-    unknown = stage.alone_in(bare)[..., 3] == 0
+    unknown = stage.known_in(bare)[..., 3] == 0
     assert stage.factor**2 * (stage.labels >= 0).sum() < unknown.sum() < 0.2 * stage.factor**2 * stage.labels.size, (
         "near it"
     )

@@ -56,9 +56,9 @@ class Stage:
         cv2.copyTo(self.picture, shown, out[y : y + h, x : x + w])
         return out
 
-    def alone_in(self, frame: np.ndarray, lost: bool = False) -> np.ndarray:
-        """The same as (h, w, 4) BGRA, transparent where nothing has been seen since a piece came beside it, which may
-        reach there."""
+    def known_in(self, frame: np.ndarray, lost: bool = False) -> np.ndarray:
+        """The same as (h, w, 4) BGRA, transparent where nothing has been seen since a piece came beside it: the piece
+        may reach there."""
         (y, x), (h, w) = self.at, self.picture.shape[:2]
         alpha = np.full(frame.shape[:2], 255, np.uint8)
         came_s = cv2.dilate(np.where(self.labels >= 0, self.since_s, 0.0), np.ones((BESIDE_PX, BESIDE_PX), np.uint8))

@@ -84,8 +84,8 @@ def with_hidden_pieces(
     is_right: Callable[[Reading], bool],
 ) -> list[Hypothesis]:
     """The best few hypotheses of the settled views, and the best of each ruling, scored by ``earlier`` pictures too,
-    best first; and such as these suggest: as they are, without what no view shows of them, on top of what each picture
-    shows, and grown on it."""
+    best first; and such as these suggest: as they are, without what no view shows of them, beside and on what each
+    picture shows, and grown on it."""
     canvas = searched[0].canvas
     best = [next((views for views in hypotheses if is_right(views[0]) == right), ()) for right in (True, False)]
     tried = {id(views): views for views in (*hypotheses[: 2 * FEW_READINGS], *best) if views}
