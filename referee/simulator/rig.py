@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Self
 
@@ -18,7 +18,7 @@ from referee.session.session import Session
 from referee.simulator.box import SimulatedBox
 from referee.simulator.build_plans import spread_set
 from referee.simulator.meshes import place_piece
-from referee.simulator.operator import FAST_PAUSES, Operator, Pauses, Robots
+from referee.simulator.operator import FAST_PAUSES, Operator, Pauses, ProofBuilder, Robots
 from referee.simulator.players import FAST_PLAYER, PlayerProfile, Players
 from referee.simulator.table import TableSim, World
 from referee.vision.observer import Observer
@@ -131,19 +131,17 @@ class SimulatedTable:
 
     @contextmanager
     def played(self, session: Session, duels: int | None, manual: bool) -> Iterator[threading.Event]:
-        """Players (and unless ``manual`` an operator) at the table; the event says that they are done."""
-        robots = Robots(session, self.players, self._contacts.press)
-        robots.start()
+        """Players, who build what a proof of the table asks for too (and unless ``manual`` an operator), at the table;
+        the event says that they are done."""
         pauses = FAST_PAUSES if self._fast else Pauses()
         operator = None if manual else Operator(session, self.players, pauses, duels)
-        if operator:
-            operator.start()
-        try:
+        builder = ProofBuilder(session.proof, self.players, session.deck, session.clock)
+        seated = [Robots(session, self.players, self._contacts.press), builder, *([operator] if operator else [])]
+        with ExitStack() as stack:
+            for one in seated:
+                stack.callback(one.stop)
+                one.start()
             yield operator.done if operator else threading.Event()
-        finally:
-            if operator:
-                operator.stop()
-            robots.stop()
 
     def _photo(self, world: World, camera: SimulatedCamera) -> np.ndarray:
         """A frame of the camera that surely shows this world."""

@@ -6,7 +6,7 @@ import json
 import math
 import sys
 import zipfile
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import asdict
 from pathlib import Path
 from types import SimpleNamespace
@@ -35,6 +35,8 @@ from referee.benchmark.run import (
     truth_of,
 )
 from referee.benchmark.scoring import true_pieces
+from referee.commands.play import simulated_table
+from referee.commands.serving import running_session
 from referee.devices.camera import FileCamera
 from referee.devices.ports import Frame, SystemClock
 from referee.errors import IllegalCommand
@@ -49,6 +51,7 @@ from referee.session.proving import Figures, TableProof, last_figures
 from referee.session.second_view import CameraView
 from referee.simulator.meshes import place_piece
 from referee.simulator.operator import ProofBuilder
+from referee.simulator.rig import Staging
 from referee.simulator.table import World
 from referee.vision.image.files import read_picture
 from referee.vision.live.gate import Gate
@@ -189,6 +192,20 @@ def test_a_build_is_judged_by_both_cameras_kept_and_shared_as_both_saw_it(tmp_pa
     with zipfile.ZipFile(pack_session(proof.folder)) as file:
         names = {Path(name).relative_to(proof.folder.name).as_posix() for name in file.namelist()}
     assert {"duel_00/stop_2.png", "empty_2.jpg", "colours_2.jpg", "camera_2.yaml"} <= names
+
+
+@pytest.mark.slow
+def test_the_simulated_table_plays_it_in_the_demo(tmp_path, until):
+    with ExitStack() as stack:
+        table, use = simulated_table(stack, tmp_path, Staging(3, "across", True, 8.0))
+        session = stack.enter_context(running_session(use, ("Ann", "Ben")))
+        table.set_up(use.observer)
+        session.start()
+        stack.enter_context(table.played(session, None, True))
+        session.proof.begin(5, 2)
+        until(lambda: session.proof.task is None, 90.0)
+        assert session.proof.figures.count == 2 and session.proof.figures.wrong == 0
+        assert benched(session.proof.folder) == [told(r.score) for r in session.proof.judged]
 
 
 def test_six_right_builds_and_four_wrong_ones_of_all_kinds_are_drawn_by_a_seed():
