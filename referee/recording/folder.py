@@ -243,7 +243,7 @@ class Attempt:
     @property
     def begins_s(self) -> float:
         """Video time of this camera's first frame."""
-        return (self._of_film.get("begins") or 0.0) if self.number > 1 else 0.0
+        return self._of_film.get("begins") or 0.0
 
     @cached_property
     def seconds(self) -> list[float]:
@@ -456,7 +456,7 @@ def read_image(path: Path, flags: int = cv2.IMREAD_COLOR) -> np.ndarray:
         image = cv2.imdecode(np.frombuffer(data, np.uint8), flags) if data else None
     except cv2.error:  # what OpenCV will not even begin to unfold
         image = None
-    if image is None:
+    if image is None or image.ndim != 3 or image.dtype != np.uint8:
         raise BadAttempt(f"{path}: not a picture that can be read")
     return image
 

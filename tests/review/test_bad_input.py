@@ -130,6 +130,14 @@ def test_a_small_file_that_unfolds_to_hundreds_of_megapixels_is_refused_from_its
         read_image(path)
 
 
+@pytest.mark.parametrize("image", [np.zeros((9, 9), np.uint8), np.zeros((9, 9, 3), np.uint16)], ids=["grey", "16 bits"])
+def test_an_earlier_picture_of_another_kind_is_named(tmp_path, image):
+    (tmp_path / "attempt.json").write_text(json.dumps({"card": "L01", "earlier": {"A": ["earlier_settled_A_0.png"]}}))
+    cv2.imwrite(str(tmp_path / "earlier_settled_A_0.png"), image)
+    with pytest.raises(BadAttempt, match=r"earlier_settled_A_0\.png: not a picture"):
+        load_attempt(tmp_path).earlier_pictures()
+
+
 @pytest.mark.parametrize("kind", [".png", ".jpg", ".bmp", ".webp"])
 def test_what_is_no_bomb_is_not_too_large(kind):
     data = cv2.imencode(kind, np.zeros((90, 130, 3), np.uint8))[1].tobytes()

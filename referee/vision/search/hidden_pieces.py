@@ -227,9 +227,8 @@ def _on_top(canvas: Canvas, rows: np.ndarray, reading: Reading) -> Reading:
     cat, chosen = canvas.cat, rows
     above = turned(reading.pieces, reading.turn)
     for row in above[np.argsort(-above[:, 3])]:
-        kind = cat.kind[int(row[0])]
-        left = cat.stock[kind] - (cat.kind[chosen[:, 0].astype(int)] == kind).sum()
-        if left > 0 and not _is_among(cat, row, chosen) and not _in_one_place(cat, row, chosen):
+        taken = _is_spent(cat, row, chosen) or _is_among(cat, row, chosen)
+        if not taken and not _in_one_place(cat, row, chosen):
             chosen = np.vstack([chosen, pushed_out(cat, row, chosen)])
     return Reading(reading.turn, turned(lowest_first(cat, chosen), -reading.turn), 0.0)
 
@@ -239,9 +238,7 @@ def _put_on(canvas: Canvas, rows: np.ndarray, reading: Reading) -> Reading:
     sets each on what is there."""
     cat, chosen = canvas.cat, rows
     for row in turned(lowest_first(cat, reading.pieces), reading.turn):
-        kind = cat.kind[int(row[0])]
-        left = cat.stock[kind] - (cat.kind[chosen[:, 0].astype(int)] == kind).sum()
-        if left > 0 and not _is_among(cat, row, chosen):
+        if not _is_spent(cat, row, chosen) and not _is_among(cat, row, chosen):
             chosen = np.vstack([chosen, row])
     return Reading(reading.turn, turned(chosen, -reading.turn), 0.0)
 
@@ -290,10 +287,8 @@ def _completed(
 def _with_piece(searched: Sequence[Searched], views: list[Reading], row: np.ndarray) -> list[Reading]:
     """A hypothesis's views with the piece (5,); as they are where it is among theirs, would be in sight, or has no
     place."""
-    canvas, rows = searched[0].canvas, turned(views[0].pieces, views[0].turn)
-    cat, kind = canvas.cat, canvas.cat.kind[int(row[0])]
-    others = np.vstack([rows, views[0].loose])
-    spent = (cat.kind[others[:, 0].astype(int)] == kind).sum() >= cat.stock[kind]
+    cat, rows = searched[0].canvas.cat, turned(views[0].pieces, views[0].turn)
+    spent = _is_spent(cat, row, np.vstack([rows, views[0].loose]))
     if spent or _is_among(cat, row, rows) or _in_one_place(cat, row, rows):
         return views
     there = pushed_out(cat, row, rows)
@@ -326,6 +321,12 @@ def _is_among(cat: Catalogue, row: np.ndarray, rows: np.ndarray) -> bool:
     """Whether a piece (5,) is one of those (n, 5): of one kind, and at its place."""
     near = (np.abs(rows[:, 1:4] - row[1:4]) < SAME_PLACE_MM).all(1)
     return bool((near & (cat.kind[rows[:, 0].astype(int)] == cat.kind[int(row[0])])).any())
+
+
+def _is_spent(cat: Catalogue, row: np.ndarray, rows: np.ndarray) -> bool:
+    """Whether the box has no more of a piece (5,) than those (n, 5)."""
+    kind = cat.kind[int(row[0])]
+    return bool((cat.kind[rows[:, 0].astype(int)] == kind).sum() >= cat.stock[kind])
 
 
 def _in_one_place(cat: Catalogue, row: np.ndarray, rows: np.ndarray) -> bool:
