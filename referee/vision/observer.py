@@ -53,7 +53,7 @@ from referee.vision.search.canvas import (
     over_field,
     to_build,
 )
-from referee.vision.search.hidden_pieces import EarlierView, has_gone, is_unlike, with_hidden_pieces
+from referee.vision.search.hidden_pieces import earlier_views, has_gone, is_doubtful, is_unlike, with_hidden_pieces
 from referee.vision.search.joint import Hypothesis, joint_readings, together
 from referee.vision.search.readings import Searched, search
 from referee.vision.search.sizes import size_factor
@@ -79,17 +79,11 @@ INNER_PX = measured(
 
 
 class EarlierPicture(NamedTuple):
-    """A frame (h, w, 3) from while a build grew, or (h, w, 4), transparent where nothing is known: by what the build
-    may hide, or from before something was ``lost`` from it, shortly before the Stop."""
+    """A frame (h, w, 3) from while a build grew: by what the build may hide, or from before something was ``lost`` from
+    it, shortly before the Stop."""
 
     image: np.ndarray
     lost: bool = False
-
-    def unknown_in(self, view: ZoneView) -> np.ndarray | None:
-        """(h, w) bool: where a view of it shows nothing that is known; None where it is whole."""
-        if self.image.shape[2] == 3:
-            return None
-        return np.asarray(cv2.remap(self.image[..., 3], *view.maps, cv2.INTER_NEAREST, borderValue=255) == 0)
 
 
 EarlierPictures = Callable[[ZoneView, Sequence[str], Build, bool], Sequence[EarlierPicture]]
@@ -569,14 +563,19 @@ def _with_earlier(
     if earlier is None or look.number:
         return hypotheses, [], None
     best = hypotheses[0][0]
-    shown: list[tuple[EarlierPicture, EarlierView]] = []
-    for picture in earlier(look.view, look.evidence.names, rulings.build(best), rulings.is_right(best)):
-        then = look.observer.seen(np.ascontiguousarray(picture.image[..., :3]), rulings.card)
-        if zone := then.zones.get(look.view.zone):
-            unknown = picture.unknown_in(zone.view)
-            one = EarlierView(ZoneLook(0, then, look.view.zone, look.cat, unknown).search(rulings))
-            shown += [(picture, one)] if len(one.standing) else []
-    if not shown:
+
+    def read(picture: EarlierPicture) -> Searched | None:
+        then = look.observer.seen(picture.image, rulings.card)
+        known = look.view.zone in then.zones
+        return ZoneLook(0, then, look.view.zone, look.cat).search(rulings) if known else None
+
+    given = list(earlier(look.view, look.evidence.names, rulings.build(best), rulings.is_right(best)))
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        seen = [(picture, one) for picture, one in zip(given, pool.map(read, given), strict=True) if one]
+    views = earlier_views([one for _, one in seen], found[0])
+    shown = [(picture, view) for (picture, _), view in zip(seen, views, strict=True) if len(view.standing)]
+    lost = any(picture.lost for picture, _ in shown)
+    if not lost and not is_doubtful(found, hypotheses[0], [view for _, view in shown]):
         return hypotheses, [], None
     pictures, stages = zip(*shown, strict=True)
     now = with_hidden_pieces(found, hypotheses, stages, rulings.is_right)

@@ -22,12 +22,17 @@ from referee.vision.live.field_snapshot import BESIDE_PX, FieldSnapshot, is_piec
 from referee.vision.measured import measured
 from referee.vision.render.solids import piece_tags
 
-CALM_S = measured(0.5, "s", "by hand: a stage has not changed for so long; nobody places two pieces sooner")
+CALM_S = measured(0.2, "s", "by hand: a stage has not changed for so long; nobody places two pieces sooner")
 MOST_STAGES = measured(24, "stages", "for memory, half a megabyte each: ten pieces come, and some are taken away again")
 LOOK_PX = measured(3, "px of a view", "one of a look's, about")
 LATELY_S = measured(3.0, "s", "by hand: who presses believes in a build of so long ago")
 MOST_READ = measured(3, "stages", "by hand, for time: a fifth of a second each")
-SHOWN_SHARE = measured(0.8, "of a piece's pixels", "by hand: a stage that shows so many in its colour shows the piece")
+SHOWN_SHARE = measured(
+    0.9,
+    "of a piece's pixels",
+    "by hand: a stage in which so many look as in the end shows it; another of its colour "
+    "that was there before covers no more of it",
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,15 +61,11 @@ class Stage:
         cv2.copyTo(self.picture, shown, out[y : y + h, x : x + w])
         return out
 
-    def known_in(self, frame: np.ndarray, lost: bool = False) -> np.ndarray:
-        """The same as (h, w, 4) BGRA, transparent where nothing has been seen since a piece came beside it: the piece
-        may reach there."""
-        (y, x), (h, w) = self.at, self.picture.shape[:2]
-        alpha = np.full(frame.shape[:2], 255, np.uint8)
+    @property
+    def unknown(self) -> np.ndarray:
+        """Bool, of the size of ``labels``: where nothing has been seen since a piece came beside it."""
         came_s = cv2.dilate(np.where(self.labels >= 0, self.since_s, 0.0), np.ones((BESIDE_PX, BESIDE_PX), np.uint8))
-        known = np.where(self.rested_s < came_s, 0, 255).astype(np.uint8)
-        alpha[y : y + h, x : x + w] = cv2.resize(known, (w, h), interpolation=cv2.INTER_NEAREST)
-        return np.dstack([self.in_frame(frame, lost), alpha])
+        return np.asarray(self.rested_s < came_s)
 
     def seen_in(self, view: ZoneView, *maps: np.ndarray) -> Iterator[np.ndarray]:
         """Those ``maps`` of it in the pixels (h, w) of a view; -1 beyond."""
@@ -116,8 +117,10 @@ class BuildStages:
         now.rested_s[look.rest] = frame.at_s
         if is_piece(now.labels != self._before, look.field):
             self._before, self._since_s = now.labels.copy(), frame.at_s
-        elif frame.at_s - self._since_s >= CALM_S and (
-            not self.kept or is_piece(now.labels != self.kept[-1].labels, look.field)
+        elif (
+            frame.at_s - self._since_s >= CALM_S
+            and (not self.kept or is_piece(now.labels != self.kept[-1].labels, look.field))
+            and not is_piece(now.unknown, look.field)
         ):
             self.kept.append(now.copy())
             if len(self.kept) > MOST_STAGES:  # the one most like the next tells least
@@ -159,44 +162,27 @@ class BuildStages:
         return found[:MOST_READ]
 
     def hidden_by(self, view: ZoneView, names: Sequence[str], build: Build) -> list[Stage]:
-        """Those that show something as large as a piece which the ``build`` hides now and has no piece for, the most
-        telling first. ``names``: the colours that labels count."""
+        """All of them, where any shows something as large as a piece which the ``build`` hides now and has no piece
+        for; else none. ``names``: the colours that labels count."""
+        now, field_px = self.now, int(view.regions[2].sum())
+        if now is None or not self.kept:
+            return []
         tags = piece_tags(view, build.piece_set, build.pieces)
         pieces = [
-            _Silhouette(names.index(p.color), piece_tags(view, build.piece_set, [p]) >= 0, tags == i)
+            (names.index(p.color), piece_tags(view, build.piece_set, [p]) >= 0, tags == i)
             for i, p in enumerate(build.pieces)
         ]
-        field_px = int(view.regions[2].sum())
-        first = next(self.kept[0].seen_in(view, self.kept[0].labels)) if self.kept else None
-        found = []
+        first, last = (next(stage.seen_in(view, stage.labels)) for stage in (self.kept[0], now))
         for stage in self.kept[1:]:
             labels, gone = stage.seen_in(view, stage.labels, stage.gone)
             left = (tags >= 0) & (labels >= 0) & (labels != first) & (gone <= 0)
-            for piece in pieces:
-                if piece.is_in(labels):
-                    left &= ~(piece.alone & (labels == piece.color))
-            found += [(stage, color, left & (labels == color)) for color in np.unique(labels[left])]
-        chosen: list[Stage] = []
-        covered = {color: np.zeros(tags.shape, bool) for _, color, _ in found}
-        for stage, color, patch in sorted(found, key=lambda f: -int(f[2].sum())):
-            if stage in chosen or (len(chosen) < MOST_READ and _is_patch(patch & ~covered[color], field_px)):
-                chosen += [] if stage in chosen else [stage]
-                covered[color] |= patch
-        return chosen
-
-
-@dataclass(frozen=True, eq=False)
-class _Silhouette:
-    """A piece of a build in a view: where (h, w) bool it would be seen ``alone``, and where it is ``shown`` there."""
-
-    color: int
-    alone: np.ndarray
-    shown: np.ndarray
-
-    def is_in(self, labels: np.ndarray) -> bool:
-        """Whether a stage's labels (h, w) show it."""
-        where = self.shown if self.shown.any() else self.alone
-        return bool((labels[where] == self.color).mean() > SHOWN_SHARE) if where.any() else False
+            for color, alone, shown in pieces:
+                as_now = (labels == last)[shown] if shown.any() else (labels == color)[alone]
+                if as_now.size and as_now.mean() > SHOWN_SHARE:
+                    left &= ~(alone & (labels == color))
+            if any(_is_patch(left & (labels == color), field_px) for color in np.unique(labels[left])):
+                return self.kept[1:]
+        return []
 
 
 def _is_patch(mask: np.ndarray, field_px: int) -> bool:

@@ -36,6 +36,7 @@ CLEARLY_SEEN = measured(300.0, "nats", "by hand: what is less ahead in a picture
 MOST_TOLD = measured(3000.0, "nats", "by hand: an earlier picture says no more against a hypothesis")
 UNLIKE = measured(450.0, "nats", "by hand: an earlier picture that is so far behind contradicts a hypothesis")
 GROWN_PIECES = measured(6, "pieces", "by hand, for time: so many are put on what an earlier picture shows")
+TRACKED_PIECES = measured(2, "pieces", "by hand, for time: so many may come between two earlier pictures")
 GROWN_STATES = measured(24, "builds", "by hand, for time: of each number of pieces")
 FARTHER_MM = measured((0.0, -24.0, -12.0, 12.0, 24.0), "mm", "by hand: steps of depth that a fit covers between them")
 APART_MM = measured(8.0, "mm", "by hand: places of a further piece that are nearer to each other are one")
@@ -44,26 +45,33 @@ GROWN_KEPT = measured(12, "hypotheses", "by hand, for time: so many of the grown
 
 @dataclass(frozen=True, eq=False)
 class EarlierView:
-    """What an earlier picture shows of a field, as ``searched``."""
+    """What an earlier picture shows of a field, as ``searched``; ``lying`` (n, 5): what any picture of the duel has
+    outside the field, in the mat's frame."""
 
     searched: Searched
+    lying: np.ndarray
 
     @cached_property
     def standing(self) -> np.ndarray:
         """(n, 5) what stands in the field by the best reading, in the mat's frame."""
-        return _in_field(self.searched.canvas, self.searched.readings[0])
+        return _by_field(self.searched.canvas, self.searched.readings[0])[0]
 
     @cached_property
     def outside(self) -> np.ndarray:
-        """(n, 5) the pieces outside the field by the best reading, in the mat's frame."""
-        best = self.searched.readings[0]
-        return best.loose[~inside(self.searched.canvas, best)]
+        """(n, 5) what lies outside the field by the best reading, and of what lay there in other pictures what this
+        one shows too, in the mat's frame."""
+        canvas = self.searched.beam.canvas
+        found = _by_field(canvas, self.searched.readings[0])[1]
+        for row in self.lying:
+            more = np.vstack([found, row])
+            found = more if _evidence(canvas, more) > _evidence(canvas, found) else found
+        return found
 
     @cached_property
     def suggested(self) -> np.ndarray:
-        """(n, 5) what stands in the field by some reading, in the mat's frame."""
-        found, canvas = self.standing, self.searched.canvas
-        for row in np.vstack([_in_field(canvas, reading) for reading in self.searched.readings[:READINGS]]):
+        """(n, 5) what stands in the field by some reading, in the mat's frame, the best one's first."""
+        canvas, found = self.searched.canvas, self.standing
+        for row in np.vstack([_by_field(canvas, one)[0] for one in self.searched.readings[:READINGS]]):
             found = found if _is_among(canvas.cat, row, found) else np.vstack([found, row])
         return found
 
@@ -75,6 +83,19 @@ class EarlierView:
     def best_nats(self) -> float:
         """The same of the best reading."""
         return self.explained(self.standing)
+
+
+def earlier_views(earlier: Sequence[Searched], now: Searched) -> list[EarlierView]:
+    """What each of the ``earlier`` pictures shows, beside the settled view of ``now``."""
+    lying = np.vstack([_by_field(one.canvas, one.readings[0])[1] for one in (now, *earlier)])
+    return [EarlierView(one, lying) for one in earlier]
+
+
+def _by_field(canvas: Canvas, reading: Reading) -> tuple[np.ndarray, np.ndarray]:
+    """(n, 5) each: the pieces of a reading in the field, and those outside it, in the mat's frame."""
+    rows = np.vstack([turned(reading.pieces, reading.turn), reading.loose])
+    within = (np.abs(rows[:, 1:3]) <= canvas.field_mm).all(1)
+    return rows[within], rows[~within]
 
 
 def with_hidden_pieces(
@@ -89,18 +110,18 @@ def with_hidden_pieces(
     canvas = searched[0].canvas
     best = [next((views for views in hypotheses if is_right(views[0]) == right), ()) for right in (True, False)]
     tried = {id(views): views for views in (*hypotheses[: 2 * FEW_READINGS], *best) if views}
-    begun = [one.standing for one in earlier]
+    begun = _tracked(earlier)
     tops = [_on_top(canvas, rows, views[0]) for rows in begun for views in tried.values()]
     lifted = [(_put_on(canvas, rows, views[0]), len(rows)) for rows in begun for views in tried.values()]
     tops += fit_readings(searched[0].beam.canvas, [build for build, _ in lifted], FINE, [held for _, held in lifted])
-    hidden = np.zeros((0, 5))
-    for row in np.vstack([one.suggested for one in earlier]):
-        hidden = hidden if _is_among(canvas.cat, row, hidden) else np.vstack([hidden, row])
+    hidden = _suggested(canvas.cat, begun, earlier)
     begins = [*tried.values(), *scored(searched, tops, is_right)]
     for rows in begun:
-        grown = scored(searched, _grown_on(searched[0], rows, hypotheses[0][0].turn), is_right)[:GROWN_KEPT]
+        grown = scored(searched, _grown_on(searched[0], rows, hypotheses[0][0].turn, GROWN_PIECES), is_right)[
+            :GROWN_KEPT
+        ]
         begins += [*grown, *(_put_back(searched, views, rows) for views in grown)]
-    found = [one for views in begins for one in (views, *_completed(searched, views, hidden, is_right))]
+    found = [one for views in begins for one in (views, *_completed(searched, views, hidden, earlier, is_right))]
     told: list[Hypothesis] = []
     ahead = dict.fromkeys((True, False), -np.inf)
     for views in sorted(found, key=lambda views: -views[0].score):
@@ -112,10 +133,46 @@ def with_hidden_pieces(
     return sorted(told, key=lambda views: -views[0].score)
 
 
-def told_by(searched: Sequence[Searched], views: Hypothesis, earlier: Sequence[EarlierView]) -> float:
+def _suggested(cat: Catalogue, tracked: Sequence[np.ndarray], earlier: Sequence[EarlierView]) -> np.ndarray:
+    """(n, 5) the pieces that the pictures show by some reading, in the mat's frame; what most of them show first."""
+    found = np.zeros((0, 5))
+    for row in np.vstack([*tracked, *(one.suggested for one in earlier)]):
+        found = found if _is_among(cat, row, found) else np.vstack([found, row])
+    shown = [sum(_is_among(cat, row, one.standing) for one in earlier) for row in found]
+    return found[np.argsort([-n for n in shown], kind="stable")]
+
+
+def _tracked(earlier: Sequence[EarlierView]) -> list[np.ndarray]:
+    """(n, 5) each: what stands in the field by each earlier picture and by those before it, in the mat's frame."""
+    found = [np.zeros((0, 5))]
+    for k, one in enumerate(earlier):
+        reading, last, canvas = one.searched.readings[0], found[-1], one.searched.canvas
+        tried = [one.standing]
+        if len(last):
+            grown = _grown_on(one.searched, last, reading.turn, TRACKED_PIECES)
+            grown = sorted(grown, key=lambda r: -r.score)[:GROWN_KEPT]
+            tried += [
+                turned(r.pieces, r.turn)
+                for r in (*grown, _on_top(canvas, last, reading), _put_on(canvas, last, reading))
+            ]
+        score = [
+            _evidence(one.searched.beam.canvas, np.vstack([rows, one.outside]))
+            + told_by([one.searched], (Reading(0.0, rows, 0.0),), earlier[:k])
+            for rows in tried
+        ]
+        found.append(tried[int(np.argmax(score))])
+    return found[1:]
+
+
+def told_by(searched: Sequence[Searched], views: Sequence[Reading], earlier: Sequence[EarlierView]) -> float:
     """Nats by which earlier pictures speak for a hypothesis, as a rule against it."""
     rows = _in_field(searched[0].canvas, views[0])
     return sum(_against(searched, views, rows, one) for one in earlier)
+
+
+def is_doubtful(searched: Sequence[Searched], views: Hypothesis, earlier: Sequence[EarlierView]) -> bool:
+    """Whether any earlier picture clearly speaks against a hypothesis."""
+    return any(told_by(searched, views, [one]) < -CLEARLY_SEEN for one in earlier)
 
 
 def is_unlike(
@@ -140,7 +197,7 @@ def _contradicts(searched: Sequence[Searched], views: Hypothesis, earlier: Earli
     return _against(searched, views, here, earlier) < -UNLIKE
 
 
-def _against(searched: Sequence[Searched], views: Hypothesis, rows: np.ndarray, earlier: EarlierView) -> float:
+def _against(searched: Sequence[Searched], views: Sequence[Reading], rows: np.ndarray, earlier: EarlierView) -> float:
     """How far those of a hypothesis's pieces (n, 5), and of what has gone since, that explain an earlier picture best
     are behind its own best reading, in nats."""
     behind = earlier.explained(np.vstack([rows, has_gone(searched, views, earlier, FARTHER_MM)])) - earlier.best_nats
@@ -148,7 +205,7 @@ def _against(searched: Sequence[Searched], views: Hypothesis, rows: np.ndarray, 
 
 
 def has_gone(
-    searched: Sequence[Searched], views: Hypothesis, earlier: EarlierView, off_mm: Sequence[float] = (0.0,)
+    searched: Sequence[Searched], views: Sequence[Reading], earlier: EarlierView, off_mm: Sequence[float] = (0.0,)
 ) -> np.ndarray:
     """(n, 5) the pieces that an earlier picture shows, a hypothesis lacks, and whose places are seen to be bare, be
     they so far ``off_mm`` in depth."""
@@ -164,11 +221,20 @@ def _bare_nats(canvas: Canvas, reading: Reading, row: np.ndarray, off_mm: Sequen
     canvas.draw(reading)
     draw_loose(canvas, reading)
     near, most = canvas.maps.near.copy(), -np.inf
-    for off in off_mm:
-        canvas.draw(Reading(0.0, (row + np.array([0.0, 0.0, off, 0.0, 0.0]))[None], 0.0))
+    for there in _along_sight(canvas, row, off_mm):
+        canvas.draw(Reading(0.0, there[None], 0.0))
         bare = (canvas.maps.near > 0) & (canvas.maps.near >= near) & (canvas.strongest <= 0)
         most = max(most, float(canvas.gains[canvas.cat.color[int(row[0])]][bare].sum()))
     return most
+
+
+def _along_sight(canvas: Canvas, row: np.ndarray, off_mm: Sequence[float]) -> np.ndarray:
+    """(n, 5) a piece (5,) in the mat's frame so far off, on the table plane, along the line on which the camera sees
+    it."""
+    away = row[1:3] + (canvas.camera[:, :3].T @ canvas.camera[:, 3])[:2]  # the camera is at -R't
+    found = np.repeat(row[None], len(off_mm), 0)
+    found[:, 1:3] += np.outer(off_mm, away / np.linalg.norm(away))
+    return found
 
 
 def _best_of(canvas: Canvas, rows: np.ndarray) -> float:
@@ -194,12 +260,12 @@ def _evidence(canvas: Canvas, rows: np.ndarray) -> float:
     return canvas.draw(Reading(0.0, rows, 0.0)) - float(prior_costs(canvas.cat, [rows])[0])
 
 
-def _grown_on(one: Searched, rows: np.ndarray, turn: float) -> list[Reading]:
+def _grown_on(one: Searched, rows: np.ndarray, turn: float, most: int) -> list[Reading]:
     """The pieces (n, 5), hardly moved (``_put_back`` has them where they were), and builds on and beside them that
-    explain what a view shows now, in the frame turned by ``turn``."""
+    explain what a view shows now, ``most`` of them, in the frame turned by ``turn``."""
     start = Reading(turn, turned(rows, -turn), 0.0)
     states = found = [replace(start, score=one.beam.canvas.draw(start))]
-    for _ in range(GROWN_PIECES):
+    for _ in range(most):
         further = [
             at for state in states for reading in one.beam.successors(state) for at in _before_and_behind(reading)
         ]
@@ -269,31 +335,43 @@ def _put_back(searched: Sequence[Searched], views: Hypothesis, rows: np.ndarray)
 
 
 def _completed(
-    searched: Sequence[Searched], views: Hypothesis, hidden: np.ndarray, is_right: Callable[[Reading], bool]
+    searched: Sequence[Searched],
+    views: Hypothesis,
+    hidden: np.ndarray,
+    earlier: Sequence[EarlierView],
+    is_right: Callable[[Reading], bool],
 ) -> list[Hypothesis]:
-    """A hypothesis with those of the pieces (n, 5) that it would hide; and so again without its own pieces that no view
-    shows."""
+    """A hypothesis with those of the pieces (n, 5) that it would hide and that the earlier pictures clearly show; and
+    so again without its own pieces that no view shows."""
     shown = _shown(searched, views) > HIDDEN_SHARE
     prior, found = right_prior(len(views)), list[Hypothesis]()
     for kept in {(True,) * len(shown), tuple(shown.tolist())}:
         new = [replace(view, pieces=view.pieces[np.array(kept, bool)]) for view in views]
+        told = told_by(searched, new, earlier)
         for row in hidden:
-            new = _with_piece(searched, new, row)
+            more = _with_piece(searched, new, row)
+            if more is not new and (better := told_by(searched, more, earlier)) > told + CLEARLY_SEEN:
+                new, told = more, better
         won = _drawn_more(searched, views, new) + prior * (int(is_right(new[0])) - int(is_right(views[0])))
         found.append((replace(new[0], score=views[0].score + won), *new[1:]))
     return found
 
 
 def _with_piece(searched: Sequence[Searched], views: list[Reading], row: np.ndarray) -> list[Reading]:
-    """A hypothesis's views with the piece (5,); as they are where it is among theirs, would be in sight, or has no
-    place."""
-    cat, rows = searched[0].canvas.cat, turned(views[0].pieces, views[0].turn)
-    spent = _is_spent(cat, row, np.vstack([rows, views[0].loose]))
-    if spent or _is_among(cat, row, rows) or _in_one_place(cat, row, rows):
+    """A hypothesis's views with the piece (5,), there or nearer or farther; as they are where it is among theirs, would
+    be in sight, or has no place."""
+    canvas, rows = searched[0].canvas, turned(views[0].pieces, views[0].turn)
+    cat = canvas.cat
+    # What lies beyond the field may be the other player's.
+    if _is_spent(cat, row, _in_field(canvas, views[0])) or _is_among(cat, row, rows):
         return views
-    there = pushed_out(cat, row, rows)
-    new = _with_row(views, there)
-    return new if _rests(cat, there, rows) and _shown(searched, new)[-1] <= HIDDEN_SHARE else views
+    for there in _along_sight(canvas, row, FARTHER_MM):
+        if not _in_one_place(cat, there, rows):
+            there = pushed_out(cat, there, rows)
+            new = _with_row(views, there)
+            if _rests(cat, there, rows) and _shown(searched, new)[-1] <= HIDDEN_SHARE:
+                return new
+    return views
 
 
 def _shown(searched: Sequence[Searched], views: Sequence[Reading]) -> np.ndarray:
