@@ -255,11 +255,14 @@ class Attempt:
         return [read_image(self.folder / n) for n in self.judged_names()]
 
     def earlier_pictures(self) -> dict[str, list[tuple[np.ndarray, bool]]]:
-        """Zone -> pictures (h, w, 3) uint8 BGR from while its build grew that its verdict rests on, and whether they
-        are from before something was lost from it."""
+        """Zone -> pictures uint8 (h, w, 3) BGR, or (h, w, 4) and transparent where nothing is known, from while its
+        build grew that its verdict rests on, and whether they are from before something was lost from it."""
         kept = self.meta.get("earlier") or {}
         paths = {zone: [self.folder / Path(name).name for name in names] for zone, names in kept.items()}
-        return {zone: [(read_image(path), LOST in path.name) for path in of] for zone, of in paths.items()}
+        return {
+            zone: [(read_image(path, cv2.IMREAD_UNCHANGED), LOST in path.name) for path in of]
+            for zone, of in paths.items()
+        }
 
     @property
     def at_press(self) -> Mapping[str, Mapping]:

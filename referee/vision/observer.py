@@ -79,11 +79,17 @@ INNER_PX = measured(
 
 
 class EarlierPicture(NamedTuple):
-    """A frame (h, w, 3) from while a build grew: by what the build may hide, or from before something was ``lost`` from
-    it, shortly before the Stop."""
+    """A frame (h, w, 3) from while a build grew, or (h, w, 4), transparent where nothing is known: by what the build
+    may hide, or from before something was ``lost`` from it, shortly before the Stop."""
 
     image: np.ndarray
     lost: bool = False
+
+    def unknown_in(self, view: ZoneView) -> np.ndarray | None:
+        """(h, w) bool: where a view of it shows nothing that is known; None where it is whole."""
+        if self.image.shape[2] == 3:
+            return None
+        return np.asarray(cv2.remap(self.image[..., 3], *view.maps, cv2.INTER_NEAREST, borderValue=255) == 0)
 
 
 EarlierPictures = Callable[[ZoneView, Sequence[str], Build, bool], Sequence[EarlierPicture]]
@@ -565,9 +571,10 @@ def _with_earlier(
     best = hypotheses[0][0]
 
     def read(picture: EarlierPicture) -> Searched | None:
-        then = look.observer.seen(picture.image, rulings.card)
-        known = look.view.zone in then.zones
-        return ZoneLook(0, then, look.view.zone, look.cat).search(rulings) if known else None
+        then = look.observer.seen(np.ascontiguousarray(picture.image[..., :3]), rulings.card)
+        zone = then.zones.get(look.view.zone)
+        unknown = picture.unknown_in(zone.view) if zone else None
+        return ZoneLook(0, then, look.view.zone, look.cat, unknown).search(rulings) if zone else None
 
     given = list(earlier(look.view, look.evidence.names, rulings.build(best), rulings.is_right(best)))
     with ThreadPoolExecutor(max_workers=2) as pool:

@@ -60,7 +60,8 @@ def test_the_collapse_is_judged_after_it_fell_and_says_so(tmp_path, monkeypatch)
 def test_the_earlier_pictures_that_a_verdict_rests_on_are_kept_beside_the_film(kit, tmp_path, monkeypatch):
     folder = kit.make_attempt(tmp_path / "a")
     attempt, shown = load_attempt(folder), SimpleNamespace(image=kit.picture(3))
-    pictures = [EarlierPicture(shown.image), EarlierPicture(255 - shown.image, lost=True)]
+    alone = np.dstack([255 - shown.image, shown.image[..., 0]])  # transparent here and there
+    pictures = [EarlierPicture(shown.image), EarlierPicture(alone, lost=True)]
     asked = []
 
     def judge(attempt, card, palette, earlier):

@@ -18,7 +18,7 @@ from referee.devices.ports import Frame
 from referee.vision.hands.geometry import reduction
 from referee.vision.image.shadow import CHANGED, channel_max
 from referee.vision.image.view import ZoneView
-from referee.vision.live.field_snapshot import BESIDE_PX, FieldSnapshot, is_piece
+from referee.vision.live.field_snapshot import FieldSnapshot, is_piece
 from referee.vision.measured import measured
 from referee.vision.render.solids import piece_tags
 
@@ -61,11 +61,15 @@ class Stage:
         cv2.copyTo(self.picture, shown, out[y : y + h, x : x + w])
         return out
 
-    @property
-    def unknown(self) -> np.ndarray:
-        """Bool, of the size of ``labels``: where nothing has been seen since a piece came beside it."""
-        came_s = cv2.dilate(np.where(self.labels >= 0, self.since_s, 0.0), np.ones((BESIDE_PX, BESIDE_PX), np.uint8))
-        return np.asarray(self.rested_s < came_s)
+    def known_in(self, frame: np.ndarray, lost: bool = False) -> np.ndarray:
+        """The same as (h, w, 4) BGRA, transparent where nothing has been at rest since the last piece came: it may
+        reach there."""
+        (y, x), (h, w) = self.at, self.picture.shape[:2]
+        alpha = np.full(frame.shape[:2], 255, np.uint8)
+        came_s = self.since_s[self.labels >= 0].max(initial=0.0)
+        known = np.where(self.rested_s < came_s, 0, 255).astype(np.uint8)
+        alpha[y : y + h, x : x + w] = cv2.resize(known, (w, h), interpolation=cv2.INTER_NEAREST)
+        return np.dstack([self.in_frame(frame, lost), alpha])
 
     def seen_in(self, view: ZoneView, *maps: np.ndarray) -> Iterator[np.ndarray]:
         """Those ``maps`` of it in the pixels (h, w) of a view; -1 beyond."""
@@ -117,10 +121,8 @@ class BuildStages:
         now.rested_s[look.rest] = frame.at_s
         if is_piece(now.labels != self._before, look.field):
             self._before, self._since_s = now.labels.copy(), frame.at_s
-        elif (
-            frame.at_s - self._since_s >= CALM_S
-            and (not self.kept or is_piece(now.labels != self.kept[-1].labels, look.field))
-            and not is_piece(now.unknown, look.field)
+        elif frame.at_s - self._since_s >= CALM_S and (
+            not self.kept or is_piece(now.labels != self.kept[-1].labels, look.field)
         ):
             self.kept.append(now.copy())
             if len(self.kept) > MOST_STAGES:  # the one most like the next tells least

@@ -145,7 +145,7 @@ class GateHistory:
             *seen, right = of
             found = dict.fromkeys(stages.hidden_by(*seen), False)
             found |= dict.fromkeys([] if right else stages.lost(), True)
-            return [EarlierPicture(stage.in_frame(frame, lost), lost) for stage, lost in found.items()]
+            return [EarlierPicture(stage.known_in(frame, lost), lost) for stage, lost in found.items()]
 
         return {zone: partial(pictures, stages) for zone, stages in self.stages.items()}
 
