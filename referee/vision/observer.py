@@ -69,6 +69,7 @@ PIECES_APART = measured(
     "of the least that all of a player's pieces show standing apart",
     "13 colours frames 1.38 to 1.90 on their fuller mat; of 91 frames of duels all but five, flat rows, less",
 )
+UNKNOWN_SHARE = measured(0.05, "of where builds are seen", "by hand: a picture that hides more is not whole")
 SIZES_TOLD = measured(
     0.04, "of the piece file's lengths", "fits of the 27 sessions with their own files are off by up to 0.023"
 )
@@ -570,11 +571,13 @@ def _with_earlier(
         return hypotheses, [], None
     best = hypotheses[0][0]
 
-    def read(picture: EarlierPicture) -> Searched | None:
+    def read(picture: EarlierPicture) -> tuple[Searched, bool] | None:
         then = look.observer.seen(np.ascontiguousarray(picture.image[..., :3]), rulings.card)
-        zone = then.zones.get(look.view.zone)
-        unknown = picture.unknown_in(zone.view) if zone else None
-        return ZoneLook(0, then, look.view.zone, look.cat, unknown).search(rulings) if zone else None
+        if (zone := then.zones.get(look.view.zone)) is None:
+            return None
+        unknown = picture.unknown_in(zone.view)
+        one = ZoneLook(0, then, look.view.zone, look.cat, unknown).search(rulings)
+        return one, unknown is None or bool(unknown[over_field(one.canvas)].mean() < UNKNOWN_SHARE)
 
     given = list(earlier(look.view, look.evidence.names, rulings.build(best), rulings.is_right(best)))
     with ThreadPoolExecutor(max_workers=2) as pool:

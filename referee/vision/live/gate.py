@@ -243,6 +243,7 @@ class Gate:
         rest = told & (self._memory.still_s[zone.at] >= STILL_S)
         if zone.hand is not None:
             rest &= cv2.dilate(zone.hand.astype(np.uint8), np.ones((3, 3), np.uint8)) == 0
+            rest &= ~_sleeves(labels, zone.hand)
         piece = zone.box & (labels >= 0)
         return FieldSnapshot(at, image, piece, int(zone.field.sum()), hand, zone.field, labels, rest)
 
@@ -290,6 +291,19 @@ def _is_near(zone: _Zone, known: _Zone) -> bool:
     """Whether its window lies as a mat's may that is located anew and lies still: then the known one stays."""
     ends = ((s.start, s.stop) for s in (*zone.at, *known.at))
     return bool(np.abs(np.subtract(*np.array([*ends]).reshape(2, 4))).max() <= WINDOW_PX)
+
+
+def _sleeves(labels: np.ndarray, hand: np.ndarray) -> np.ndarray:
+    """(h, w) bool: connected things of a piece's colour that leave the window, and what else of that colour touches the
+    ``hand`` (h, w) where one of these does: a sleeve, in light and shade."""
+    found, near = np.zeros(labels.shape, bool), cv2.dilate(hand.astype(np.uint8), np.ones((5, 5), np.uint8)) > 0
+    for color in np.unique(labels[labels >= 0]):
+        _, things = cv2.connectedComponents((labels == color).astype(np.uint8), connectivity=8)
+        leaves = np.unique(np.concatenate([things[0], things[-1], things[:, 0], things[:, -1]]))
+        touches = np.unique(things[near])
+        of_arm = {*leaves, *(touches if np.isin(leaves[leaves > 0], touches).any() else ())} - {0}
+        found |= np.isin(things, [*of_arm])
+    return found
 
 
 def _reaching_in(strange: np.ndarray, zone: _Zone, awake: np.ndarray, warm: np.ndarray) -> np.ndarray:

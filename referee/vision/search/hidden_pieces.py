@@ -40,15 +40,17 @@ TRACKED_PIECES = measured(2, "pieces", "by hand, for time: so many may come betw
 GROWN_STATES = measured(24, "builds", "by hand, for time: of each number of pieces")
 FARTHER_MM = measured((0.0, -24.0, -12.0, 12.0, 24.0), "mm", "by hand: steps of depth that a fit covers between them")
 APART_MM = measured(8.0, "mm", "by hand: places of a further piece that are nearer to each other are one")
+BEGUN = measured(4, "pictures", "by hand, for time: on what the last of them show builds are grown")
 GROWN_KEPT = measured(12, "hypotheses", "by hand, for time: so many of the grown ones are weighed by the film")
 
 
 @dataclass(frozen=True, eq=False)
 class EarlierView:
-    """What an earlier picture shows of a field, as ``searched``; ``lying`` (n, 5): what any picture of the duel has
-    outside the field, in the mat's frame."""
+    """What an earlier picture shows of a field, as ``searched``, and whether it shows the ``whole`` of it; ``lying``
+    (n, 5): what any picture of the duel has outside the field, in the mat's frame."""
 
     searched: Searched
+    whole: bool
     lying: np.ndarray
 
     @cached_property
@@ -85,10 +87,10 @@ class EarlierView:
         return self.explained(self.standing)
 
 
-def earlier_views(earlier: Sequence[Searched], now: Searched) -> list[EarlierView]:
-    """What each of the ``earlier`` pictures shows, beside the settled view of ``now``."""
-    lying = np.vstack([_by_field(one.canvas, one.readings[0])[1] for one in (now, *earlier)])
-    return [EarlierView(one, lying) for one in earlier]
+def earlier_views(earlier: Sequence[tuple[Searched, bool]], now: Searched) -> list[EarlierView]:
+    """What each of the ``earlier`` pictures shows, and whether the whole field, beside the settled view of ``now``."""
+    lying = np.vstack([_by_field(one.canvas, one.readings[0])[1] for one in (now, *(one for one, _ in earlier))])
+    return [EarlierView(one, whole, lying) for one, whole in earlier]
 
 
 def _by_field(canvas: Canvas, reading: Reading) -> tuple[np.ndarray, np.ndarray]:
@@ -110,7 +112,7 @@ def with_hidden_pieces(
     canvas = searched[0].canvas
     best = [next((views for views in hypotheses if is_right(views[0]) == right), ()) for right in (True, False)]
     tried = {id(views): views for views in (*hypotheses[: 2 * FEW_READINGS], *best) if views}
-    begun = _tracked(earlier)
+    begun = _tracked(earlier)[-BEGUN:]
     tops = [_on_top(canvas, rows, views[0]) for rows in begun for views in tried.values()]
     lifted = [(_put_on(canvas, rows, views[0]), len(rows)) for rows in begun for views in tried.values()]
     tops += fit_readings(searched[0].beam.canvas, [build for build, _ in lifted], FINE, [held for _, held in lifted])
@@ -126,10 +128,14 @@ def with_hidden_pieces(
     ahead = dict.fromkeys((True, False), -np.inf)
     for views in sorted(found, key=lambda views: -views[0].score):
         right = is_right(views[0])
-        if views[0].score > ahead[right] - CLEARLY_SEEN:  # the others are far behind before any picture speaks
-            first = replace(views[0], score=views[0].score + told_by(searched, views, earlier))
-            ahead[right] = max(ahead[right], first.score)
-            told.append((first, *views[1:]))
+        score, least = views[0].score, ahead[right] - CLEARLY_SEEN
+        for one in earlier:
+            if score <= least:  # far behind already
+                break
+            score += told_by(searched, views, [one])
+        if score > least:
+            ahead[right] = max(ahead[right], score)
+            told.append((replace(views[0], score=score), *views[1:]))
     return sorted(told, key=lambda views: -views[0].score)
 
 
@@ -181,10 +187,12 @@ def is_unlike(
     earlier: Sequence[EarlierView],
     is_right: Callable[[Reading], bool],
 ) -> bool:
-    """Whether earlier pictures contradict the first of the hypotheses and all of its ruling that are hardly behind."""
+    """Whether earlier pictures contradict the first of the hypotheses and all of its ruling that are hardly behind: one
+    that shows the whole field, or two that show some of it."""
     right, least = is_right(hypotheses[0][0]), hypotheses[0][0].score - CLEARLY_SEEN
     as_good = [views for views in hypotheses if views[0].score > least and is_right(views[0]) == right]
-    return all(any(_contradicts(searched, views, one) for one in earlier) for views in as_good)
+    against = ([one.whole for one in earlier if _contradicts(searched, views, one)] for views in as_good)
+    return all(any(whole) or len(whole) > 1 for whole in against)
 
 
 def _contradicts(searched: Sequence[Searched], views: Hypothesis, earlier: EarlierView) -> bool:
