@@ -41,6 +41,7 @@ GROWN_STATES = measured(24, "builds", "by hand, for time: of each number of piec
 FARTHER_MM = measured((0.0, -24.0, -12.0, 12.0, 24.0), "mm", "by hand: steps of depth that a fit covers between them")
 APART_MM = measured(8.0, "mm", "by hand: places of a further piece that are nearer to each other are one")
 BEGUN = measured(4, "pictures", "by hand, for time: on what the last of them show builds are grown")
+COMPLETED = measured(16, "hypotheses", "by hand, for time: so many of each ruling are tried with hidden pieces")
 GROWN_KEPT = measured(12, "hypotheses", "by hand, for time: so many of the grown ones are weighed by the film")
 
 
@@ -123,10 +124,13 @@ def with_hidden_pieces(
             :GROWN_KEPT
         ]
         begins += [*grown, *(_put_back(searched, views, rows) for views in grown)]
-    found = [one for views in begins for one in (views, *_completed(searched, views, hidden, earlier, is_right))]
+    begins = sorted(begins, key=lambda views: -views[0].score)
+    of_ruling = {right: [views for views in begins if is_right(views[0]) == right] for right in (True, False)}
+    chosen = [*of_ruling[True][:COMPLETED], *of_ruling[False][:COMPLETED]]
+    completed = [one for views in chosen for one in _completed(searched, views, hidden, earlier, is_right)]
     told: list[Hypothesis] = []
     ahead = dict.fromkeys((True, False), -np.inf)
-    for views in sorted(found, key=lambda views: -views[0].score):
+    for views in sorted([*begins, *completed], key=lambda views: -views[0].score):
         right = is_right(views[0])
         score, least = views[0].score, ahead[right] - CLEARLY_SEEN
         for one in earlier:
