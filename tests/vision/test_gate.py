@@ -176,3 +176,19 @@ def test_a_mat_located_a_pixel_away_keeps_its_window(rig, bare, monkeypatch, off
     monkeypatch.setattr(gate, "_zone", beside)
     film.show(bare, 30)
     assert (film.gate._zones["A"].at == before) == stays
+
+
+def test_a_sleeve_in_a_pieces_colour_does_not_come_to_rest(rig):
+    """Half of it is in shade; what a piece is behind it is told by no look."""
+    red = tuple(int(c) for c in rig.piece_set.rgb("red")[::-1])
+    film, empty = Film(rig, rig.photograph()), rig.photograph()
+    tip, away = rig.pixel("A", 0, 0, 20), np.array((40, -260))
+    reaching = empty.copy()
+    cv2.line(reaching, (tip + away // 5).tolist(), (tip + away * 2).tolist(), red, 60)
+    cv2.line(reaching, tip, (tip + away // 5).tolist(), SKIN, 64)
+    film.show(empty, 5)
+    (look,) = film.show(reaching, 10)[-1:]
+    sight = look.snapshots["A"]
+    sleeve = sight.piece & (sight.labels >= 0)
+    assert sight.hand and sleeve.sum() > 0.1 * sight.field
+    assert not (sight.rest & sleeve).any()

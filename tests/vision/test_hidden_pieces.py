@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import cv2
 import numpy as np
 import pytest
 
@@ -129,20 +128,36 @@ def test_a_stage_is_kept_of_each_piece_that_came(rig, observer, cube):
     settled = rig.photograph({"A": WALL})
     view, build = observer.gather(settled)[2]["A"][0], Build(rig.piece_set, WALL)
     picture, _ = history.earlier(settled)["A"](view, gate_names(observer), build, True)
-    assert not picture.lost and observer.judge(picture.image, CARD, ["A"]).zones["A"].build.pieces[0].shape == "cube"
+    shown = np.ascontiguousarray(picture.image[..., :3])
+    assert not picture.lost and observer.judge(shown, CARD, ["A"]).zones["A"].build.pieces[0].shape == "cube"
+    assert (picture.image[..., 3] == 255).all(), "all was seen at rest since the cube came"
 
 
-def test_no_stage_is_kept_while_what_is_beside_a_new_piece_has_not_been_seen(rig, observer, cube):
+def test_what_has_not_been_at_rest_since_the_last_piece_came_is_unknown(rig, observer, cube):
     """Half a plank beside a hand is another piece."""
-    gate, stages = Gate(observer), BuildStages()
+    gate, stages, bare = Gate(observer), BuildStages(), rig.photograph()
     for n in range(20):
         frame = Frame(rig.photograph({"A": (cube,) if n >= 5 else ()}), n, n / 10)
         look = gate.look(frame).snapshots["A"]
-        beside = cv2.dilate(look.piece.astype(np.uint8), np.ones((9, 9), np.uint8)) > 0
-        stages.add(frame, replace(look, rest=look.rest & (look.piece | ~beside)))
-    assert [int((stage.labels >= 0).sum()) > 0 for stage in stages.kept] == [False]
-    stages.add(frame, look)
+        middle = int(np.median(np.nonzero(look.piece)[1])) if n >= 5 else 0
+        seen = np.arange(look.rest.shape[1]) < middle
+        stages.add(frame, replace(look, rest=look.rest & (seen | (n < 5))))
     assert len(stages.kept) == 2
+    (y, x), (h, w) = stages.kept[1].at, stages.kept[1].picture.shape[:2]
+    known = stages.kept[1].known_in(bare)[..., 3] == 255
+    hidden = np.s_[y : y + h, x + (middle + 1) * stages.kept[1].factor : x + w]
+    assert not known[hidden].any() and known[y : y + h, : x + (middle - 1) * stages.kept[1].factor].all()
+    stages.add(frame, look)
+    assert (stages.now.known_in(bare)[..., 3] == 255).all(), "as soon as it is seen again"
+
+
+def test_what_is_transparent_in_an_earlier_picture_speaks_neither_for_nor_against(rig, observer, cube):
+    settled = rig.photograph({"A": (*WALL, cube)})
+    shown = rig.photograph({"A": (cube,)})
+    for alpha, ruling in ((255, "mismatch"), (0, "match")):
+        picture = np.dstack([shown, np.full(shown.shape[:2], alpha, np.uint8)])
+        before = {"A": lambda *_, picture=picture: [EarlierPicture(picture)]}
+        assert observer.judge(settled, CARD, ["A"], earlier=before).zones["A"].ruling == ruling
 
 
 def test_a_piece_of_the_colour_of_what_hides_it(rig, observer, cube):
