@@ -22,7 +22,7 @@ from referee.vision.live.field_snapshot import FieldSnapshot, is_piece
 from referee.vision.measured import measured
 from referee.vision.render.solids import piece_tags
 
-CALM_S = measured(0.2, "s", "by hand: a stage has not changed for so long; nobody places two pieces sooner")
+CALM_S = measured(0.2, "s", "by hand: a stage has not changed for so long: two looks or more")
 MOST_STAGES = measured(24, "stages", "for memory, half a megabyte each: ten pieces come, and some are taken away again")
 LOOK_PX = measured(3, "px of a view", "one of a look's, about")
 LATELY_S = measured(3.0, "s", "by hand: who presses believes in a build of so long ago")
@@ -30,8 +30,7 @@ MOST_READ = measured(3, "stages", "by hand, for time: a fifth of a second each")
 SHOWN_SHARE = measured(
     0.9,
     "of a piece's pixels",
-    "by hand: a stage in which so many look as in the end shows it; another of its colour "
-    "that was there before covers no more of it",
+    "by hand: a stage in which so many have their label of now shows it; one of its colour behind it covers less",
 )
 
 
@@ -154,14 +153,15 @@ class BuildStages:
             stage.gone[bare] = True
 
     def lost(self) -> list[Stage]:
-        """The last few stages that showed something as large as a piece until lately where it does not show now."""
+        """The last few stages that showed something as large as a piece until lately where it does not show now, in
+        order."""
         now, found = self.now, list[Stage]()
         for stage in reversed(self.kept if now else []):
             assert now is not None
             lately = now.before_s > self._at_s - LATELY_S
             if is_piece((stage.labels >= 0) & (now.labels != stage.labels) & lately, self._field_px):
                 found.append(stage)
-        return found[:MOST_READ]
+        return found[:MOST_READ][::-1]
 
     def hidden_by(self, view: ZoneView, names: Sequence[str], build: Build) -> list[Stage]:
         """All of them, where any shows something as large as a piece which the ``build`` hides now and has no piece

@@ -117,18 +117,21 @@ def arrival(before: Sequence[FieldSnapshot], after: Sequence[FieldSnapshot]) -> 
 
 def came_together(looks: Sequence[tuple[float, FieldSnapshot]], bare_field: FieldSnapshot) -> float | None:
     """When pieces of two colours began to come, faster than anybody places one after the other, to where the last sight
-    shows them, more than has gone from elsewhere in the field (a build that falls moves there); None where none did.
-    ``looks``: times and sights in order; no hand is over the first and the last. Where the first does not look as the
-    duel's ``bare_field`` did an arm may hide what stands there: not every one is told from the table."""
+    shows them, more than has gone from elsewhere in the field (a build that falls moves there; what was seen there at
+    the go stands beside it); None where none did. ``looks``: times and sights in order; no hand is over the first and
+    the last. Where the first does not look as the duel's ``bare_field`` did an arm may hide what stands there: not
+    every one is told from the table."""
     times, sights = zip(*looks, strict=True)
     clear, last = sights[0], sights[-1]
     if last.labels is None or clear.labels is None or not _same_window(clear, last):
         return None
     fresh = last.piece & (clear.labels != last.labels) & ~_like(clear, last)
-    new = _in_field(fresh & _like(bare_field, clear) if _same_window(bare_field, clear) else fresh, clear, last)
+    same = _same_window(bare_field, clear)
+    as_bare = _like(bare_field, clear) if same else np.zeros(fresh.shape, bool)
+    new = _in_field(fresh & as_bare if same else fresh, clear, last)
     if not is_piece(new, last.field):
         return None
-    gone = _in_field(clear.coloured, clear, last) & ~_like(clear, last)
+    gone = _in_field(clear.coloured, clear, last) & ~_like(clear, last) & ~as_bare
     none, found = np.zeros(new.shape, bool), None
     bare, there = (
         [new & _like(one, sight) if _same_window(sight, last) else none for sight in sights] for one in (clear, last)

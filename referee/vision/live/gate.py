@@ -298,11 +298,13 @@ def _sleeves(labels: np.ndarray, hand: np.ndarray) -> np.ndarray:
     ``hand`` (h, w) where one of these does: a sleeve, in light and shade."""
     found, near = np.zeros(labels.shape, bool), cv2.dilate(hand.astype(np.uint8), np.ones((5, 5), np.uint8)) > 0
     for color in np.unique(labels[labels >= 0]):
-        _, things = cv2.connectedComponents((labels == color).astype(np.uint8), connectivity=8)
-        leaves = np.unique(np.concatenate([things[0], things[-1], things[:, 0], things[:, -1]]))
-        touches = np.unique(things[near])
-        of_arm = {*leaves, *(touches if np.isin(leaves[leaves > 0], touches).any() else ())} - {0}
-        found |= np.isin(things, [*of_arm])
+        count, things = cv2.connectedComponents((labels == color).astype(np.uint8), connectivity=8)
+        leaves, touches = np.zeros((2, count), bool)
+        for edge in (things[0], things[-1], things[:, 0], things[:, -1]):
+            leaves[edge] = True
+        touches[things[near]] = True
+        leaves[0] = touches[0] = False
+        found |= (leaves | touches if (leaves & touches).any() else leaves)[things]
     return found
 
 

@@ -3,7 +3,9 @@
 The law. A build grows: each earlier picture shows some of its pieces. So a hypothesis of what stands now is scored by
 the earlier pictures too: in each by those of its pieces that explain it best, compared with the picture's own best
 reading. What one picture leaves open, how far off a piece stands, or whether a plank stands or lies on another, the
-others tell. Hypotheses are made of what each picture shows: grown on it, under and behind those of the settled views.
+others tell. The build is tracked from picture to picture, each hypothesis grown on the one before; and hypotheses of
+what stands now are made of what is tracked: grown on it, under and behind those of the settled views. A piece that no
+view shows must be clearly shown by an earlier picture.
 """
 
 from collections.abc import Callable, Sequence
@@ -120,9 +122,8 @@ def with_hidden_pieces(
     hidden = _suggested(canvas.cat, begun, earlier)
     begins = [*tried.values(), *scored(searched, tops, is_right)]
     for rows in begun:
-        grown = scored(searched, _grown_on(searched[0], rows, hypotheses[0][0].turn, GROWN_PIECES), is_right)[
-            :GROWN_KEPT
-        ]
+        built = _grown_on(searched[0], rows, hypotheses[0][0].turn, GROWN_PIECES)
+        grown = scored(searched, built, is_right)[:GROWN_KEPT]
         begins += [*grown, *(_put_back(searched, views, rows) for views in grown)]
     begins = sorted(begins, key=lambda views: -views[0].score)
     of_ruling = {right: [views for views in begins if is_right(views[0]) == right] for right in (True, False)}
@@ -159,12 +160,9 @@ def _tracked(earlier: Sequence[EarlierView]) -> list[np.ndarray]:
         reading, last, canvas = one.searched.readings[0], found[-1], one.searched.canvas
         tried = [one.standing]
         if len(last):
-            grown = _grown_on(one.searched, last, reading.turn, TRACKED_PIECES)
-            grown = sorted(grown, key=lambda r: -r.score)[:GROWN_KEPT]
-            tried += [
-                turned(r.pieces, r.turn)
-                for r in (*grown, _on_top(canvas, last, reading), _put_on(canvas, last, reading))
-            ]
+            grown = sorted(_grown_on(one.searched, last, reading.turn, TRACKED_PIECES), key=lambda r: -r.score)
+            further = *grown[:GROWN_KEPT], _on_top(canvas, last, reading), _put_on(canvas, last, reading)
+            tried += [turned(r.pieces, r.turn) for r in further]
         score = [
             _evidence(one.searched.beam.canvas, np.vstack([rows, one.outside]))
             + told_by([one.searched], (Reading(0.0, rows, 0.0),), earlier[:k])
