@@ -338,8 +338,9 @@ def _keep_earlier(attempt: Attempt, seen: StopSeen) -> dict[str, list[str]]:
     judged = judge_recorded(attempt, attempt.card, None, seen.earlier(as_decoded(seen.frames[-1])))
     kept: dict[str, list[str]] = {}
     for zone, sight in judged.views.items():
-        for name, (image, _) in zip(earlier_names(zone, "settled", sight.earlier), sight.earlier, strict=True):
-            write_file(attempt.folder / name, image)
+        names = earlier_names(zone, "settled", [(one.image, one.lost) for one in sight.earlier])
+        for name, one in zip(names, sight.earlier, strict=True):
+            write_file(attempt.folder / name, one.image)
             kept.setdefault(zone, []).append(name)
     return kept
 

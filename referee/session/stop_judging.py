@@ -260,7 +260,8 @@ class StopJudging:
     def _keep_earlier(self, view: str, judgement: Judgement) -> None:
         for zone, sight in judgement.views.items() if self._session.recording else ():
             if sight.earlier and self._session.recording:
-                self._evidence(partial(self._session.recording.recorder.earlier, zone, view, sight.earlier))
+                pictures = [(one.image, one.lost) for one in sight.earlier]
+                self._evidence(partial(self._session.recording.recorder.earlier, zone, view, pictures))
 
     @property
     def _second_is_main(self) -> bool:

@@ -53,7 +53,14 @@ from referee.vision.search.canvas import (
     over_field,
     to_build,
 )
-from referee.vision.search.hidden_pieces import earlier_views, has_gone, is_doubtful, is_unlike, with_hidden_pieces
+from referee.vision.search.hidden_pieces import (
+    EarlierView,
+    earlier_views,
+    has_gone,
+    is_doubtful,
+    is_unlike,
+    with_hidden_pieces,
+)
 from referee.vision.search.joint import Hypothesis, joint_readings, together
 from referee.vision.search.readings import Searched, search
 from referee.vision.search.sizes import size_factor
@@ -81,10 +88,12 @@ INNER_PX = measured(
 
 class EarlierPicture(NamedTuple):
     """A frame (h, w, 3) from while a build grew, or (h, w, 4), transparent where nothing is known: by what the build
-    may hide, or from before something was ``lost`` from it, shortly before the Stop."""
+    may hide, or from before something was ``lost`` from it, shortly before the Stop. The others are read only where one
+    that ``tells`` most speaks against a hypothesis."""
 
     image: np.ndarray
     lost: bool = False
+    tells: bool = True
 
     def unknown_in(self, view: ZoneView) -> np.ndarray | None:
         """(h, w) bool: where a view of it shows nothing that is known; None where it is whole."""
@@ -580,13 +589,21 @@ def _with_earlier(
         return one, unknown is None or bool(unknown[over_field(one.canvas)].mean() < UNKNOWN_SHARE)
 
     given = list(earlier(look.view, look.evidence.names, rulings.build(best), rulings.is_right(best)))
-    with ThreadPoolExecutor(max_workers=2) as pool:
-        seen = [(picture, one) for picture, one in zip(given, pool.map(read, given), strict=True) if one]
-    views = earlier_views([one for _, one in seen], found[0])
-    shown = [(picture, view) for (picture, _), view in zip(seen, views, strict=True) if len(view.standing)]
+    searched: dict[int, tuple[Searched, bool] | None] = {}
+
+    def views(asked: Sequence[int]) -> list[tuple[EarlierPicture, EarlierView]]:
+        with ThreadPoolExecutor(max_workers=2) as pool:
+            fresh = [n for n in asked if n not in searched]
+            searched.update(zip(fresh, pool.map(lambda n: read(given[n]), fresh), strict=True))
+        seen = [(given[n], one) for n in asked if (one := searched[n])]
+        found_there = earlier_views([one for _, one in seen], found[0])
+        return [(picture, view) for (picture, _), view in zip(seen, found_there, strict=True) if len(view.standing)]
+
+    shown = views([n for n, picture in enumerate(given) if picture.tells])
     lost = any(picture.lost for picture, _ in shown)
     if not lost and not is_doubtful(found, hypotheses[0], [view for _, view in shown]):
         return hypotheses, [], None
+    shown = views(range(len(given)))
     pictures, stages = zip(*shown, strict=True)
     now = with_hidden_pieces(found, hypotheses, stages, rulings.is_right)
     were_right = [one for picture, one in shown if picture.lost and rulings.is_right(one.searched.readings[0])]

@@ -71,7 +71,9 @@ def kept_in(folder: str) -> SimpleNamespace:
             write_file(Path(folder, f"{n}.png"), frame.image)
 
     return SimpleNamespace(
-        judged=lambda frames, rows, **_: keep(frames), at_press=lambda zone, frames, said, beside: keep(frames)
+        judged=lambda frames, rows, **_: keep(frames),
+        at_press=lambda zone, frames, said, beside: keep(frames),
+        earlier=lambda zone, view, pictures: keep([SimpleNamespace(image=image) for image, _ in pictures]),
     )
 
 

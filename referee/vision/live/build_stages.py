@@ -164,8 +164,8 @@ class BuildStages:
         return found[:MOST_READ][::-1]
 
     def hidden_by(self, view: ZoneView, names: Sequence[str], build: Build) -> list[Stage]:
-        """All of them, where any shows something as large as a piece which the ``build`` hides now and has no piece
-        for; else none. ``names``: the colours that labels count."""
+        """Those that show something as large as a piece which the ``build`` hides now and has no piece for, a few that
+        show most of it. ``names``: the colours that labels count."""
         now, field_px = self.now, int(view.regions[2].sum())
         if now is None or not self.kept:
             return []
@@ -175,6 +175,7 @@ class BuildStages:
             for i, p in enumerate(build.pieces)
         ]
         first, last = (next(stage.seen_in(view, stage.labels)) for stage in (self.kept[0], now))
+        found = []
         for stage in self.kept[1:]:
             labels, gone = stage.seen_in(view, stage.labels, stage.gone)
             left = (tags >= 0) & (labels >= 0) & (labels != first) & (gone <= 0)
@@ -183,8 +184,8 @@ class BuildStages:
                 if as_now.size and as_now.mean() > SHOWN_SHARE:
                     left &= ~(alone & (labels == color))
             if any(_is_patch(left & (labels == color), field_px) for color in np.unique(labels[left])):
-                return self.kept[1:]
-        return []
+                found.append((int(left.sum()), stage))
+        return [stage for _, stage in sorted(found, key=lambda f: -f[0])[:MOST_READ]]
 
 
 def _is_patch(mask: np.ndarray, field_px: int) -> bool:

@@ -143,9 +143,12 @@ class GateHistory:
 
         def pictures(stages: BuildStages, *of: Any) -> list[EarlierPicture]:
             *seen, right = of
-            found = dict.fromkeys(stages.hidden_by(*seen), False)
-            found |= dict.fromkeys([] if right else stages.lost(), True)
-            return [EarlierPicture(stage.known_in(frame, lost), lost) for stage, lost in found.items()]
+            telling, lost = stages.hidden_by(*seen), [] if right else stages.lost()
+            asked = stages.kept[1:] if telling else [stage for stage in stages.kept if stage in lost]
+            return [
+                EarlierPicture(stage.known_in(frame, stage in lost), stage in lost, stage in (*telling, *lost))
+                for stage in asked
+            ]
 
         return {zone: partial(pictures, stages) for zone, stages in self.stages.items()}
 
