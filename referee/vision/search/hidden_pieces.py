@@ -42,8 +42,8 @@ TRACKED_PIECES = measured(2, "pieces", "by hand, for time: so many may come betw
 GROWN_STATES = measured(24, "builds", "by hand, for time: of each number of pieces")
 FARTHER_MM = measured((0.0, -24.0, -12.0, 12.0, 24.0), "mm", "by hand: steps of depth that a fit covers between them")
 APART_MM = measured(8.0, "mm", "by hand: places of a further piece that are nearer to each other are one")
-BEGUN = measured(4, "pictures", "by hand, for time: on what the last of them show builds are grown")
-COMPLETED = measured(16, "hypotheses", "by hand, for time: so many of each ruling are tried with hidden pieces")
+LAST_TRACKED = measured(4, "pictures", "by hand, for time: on what the last of them show builds are grown")
+COMPLETED_OF_EACH = measured(16, "hypotheses", "by hand, for time: so many of each ruling are tried with hidden pieces")
 GROWN_KEPT = measured(12, "hypotheses", "by hand, for time: so many of the grown ones are weighed by the film")
 
 
@@ -59,14 +59,14 @@ class EarlierView:
     @cached_property
     def standing(self) -> np.ndarray:
         """(n, 5) what stands in the field by the best reading, in the mat's frame."""
-        return _by_field(self.searched.canvas, self.searched.readings[0])[0]
+        return _inside_and_outside(self.searched.canvas, self.searched.readings[0])[0]
 
     @cached_property
     def outside(self) -> np.ndarray:
         """(n, 5) what lies outside the field by the best reading, and of what lay there in other pictures what this
         one shows too, in the mat's frame."""
         canvas = self.searched.beam.canvas
-        found = _by_field(canvas, self.searched.readings[0])[1]
+        found = _inside_and_outside(canvas, self.searched.readings[0])[1]
         for row in self.lying:
             more = np.vstack([found, row])
             found = more if _evidence(canvas, more) > _evidence(canvas, found) else found
@@ -76,7 +76,7 @@ class EarlierView:
     def suggested(self) -> np.ndarray:
         """(n, 5) what stands in the field by some reading, in the mat's frame, the best one's first."""
         canvas, found = self.searched.canvas, self.standing
-        for row in np.vstack([_by_field(canvas, one)[0] for one in self.searched.readings[:READINGS]]):
+        for row in np.vstack([_inside_and_outside(canvas, one)[0] for one in self.searched.readings[:READINGS]]):
             found = found if _is_among(canvas.cat, row, found) else np.vstack([found, row])
         return found
 
@@ -92,11 +92,13 @@ class EarlierView:
 
 def earlier_views(earlier: Sequence[tuple[Searched, bool]], now: Searched) -> list[EarlierView]:
     """What each of the ``earlier`` pictures shows, and whether the whole field, beside the settled view of ``now``."""
-    lying = np.vstack([_by_field(one.canvas, one.readings[0])[1] for one in (now, *(one for one, _ in earlier))])
+    lying = np.vstack(
+        [_inside_and_outside(one.canvas, one.readings[0])[1] for one in (now, *(one for one, _ in earlier))]
+    )
     return [EarlierView(one, whole, lying) for one, whole in earlier]
 
 
-def _by_field(canvas: Canvas, reading: Reading) -> tuple[np.ndarray, np.ndarray]:
+def _inside_and_outside(canvas: Canvas, reading: Reading) -> tuple[np.ndarray, np.ndarray]:
     """(n, 5) each: the pieces of a reading in the field, and those outside it, in the mat's frame."""
     rows = np.vstack([turned(reading.pieces, reading.turn), reading.loose])
     within = (np.abs(rows[:, 1:3]) <= canvas.field_mm).all(1)
@@ -115,7 +117,7 @@ def with_hidden_pieces(
     canvas = searched[0].canvas
     best = [next((views for views in hypotheses if is_right(views[0]) == right), ()) for right in (True, False)]
     tried = {id(views): views for views in (*hypotheses[: 2 * FEW_READINGS], *best) if views}
-    begun = _tracked(earlier)[-BEGUN:]
+    begun = _tracked(earlier)[-LAST_TRACKED:]
     tops = [_on_top(canvas, rows, views[0]) for rows in begun for views in tried.values()]
     lifted = [(_put_on(canvas, rows, views[0]), len(rows)) for rows in begun for views in tried.values()]
     tops += fit_readings(searched[0].beam.canvas, [build for build, _ in lifted], FINE, [held for _, held in lifted])
@@ -127,7 +129,7 @@ def with_hidden_pieces(
         begins += [*grown, *(_put_back(searched, views, rows) for views in grown)]
     begins = sorted(begins, key=lambda views: -views[0].score)
     of_ruling = {right: [views for views in begins if is_right(views[0]) == right] for right in (True, False)}
-    chosen = [*of_ruling[True][:COMPLETED], *of_ruling[False][:COMPLETED]]
+    chosen = [*of_ruling[True][:COMPLETED_OF_EACH], *of_ruling[False][:COMPLETED_OF_EACH]]
     completed = [one for views in chosen for one in _completed(searched, views, hidden, earlier, is_right)]
     told: list[Hypothesis] = []
     ahead = dict.fromkeys((True, False), -np.inf)
