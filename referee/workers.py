@@ -8,10 +8,21 @@ import multiprocessing
 import os
 import queue
 import threading
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from multiprocessing.process import BaseProcess
 from typing import Generic, TypeVar
 
 Job = TypeVar("Job")
+Answer = TypeVar("Answer")
+
+
+def in_background(call: Callable[[], Answer]) -> Future[Answer]:
+    """The answer of a call on a thread of its own."""
+    pool = ThreadPoolExecutor(1, "in background")
+    answer = pool.submit(call)
+    pool.shutdown(wait=False)
+    return answer
 
 
 class Background:

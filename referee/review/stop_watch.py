@@ -69,7 +69,7 @@ class _Watch:
     watch: StopWatch = field(init=False)
     before: deque[VideoFrame] = field(default_factory=lambda: deque(maxlen=2 * AT_PRESS))
     still: list[VideoFrame] = field(default_factory=list)
-    recent: deque[VideoFrame] = field(default_factory=lambda: deque(maxlen=SETTLED_FRAMES))
+    clear: list[VideoFrame] = field(default_factory=list)
     blocked: list[VideoFrame] = field(default_factory=list)
     worked: dict[str, float] = field(default_factory=dict)
     filled: dict[str, float] = field(default_factory=dict)
@@ -95,10 +95,12 @@ class _Watch:
             self.history.watch_mats(frame, self.observer.look)
         moved = any(look.zones[z].moving > NOISE_SHARE for z in self.judged if z in look.zones)
         self.still = [*([] if moved else self.still), shown][-SETTLED_FRAMES:]
-        self.recent.append(shown)
         if shown.seconds > self.stop_s + SETTLED_S and all(is_settled(look, z) for z in self.judged):
             self.blocked = self.blocked or self.still
-        return bool(self.watch.clear_frames(frame, look, self.judged, self.stop_s))
+        frames = self.watch.clear_frames(frame, look, self.judged, self.stop_s)
+        kept = {f.number for f in frames or self.watch.calm}
+        self.clear = [f for f in (*self.clear, shown) if f.index in kept]
+        return bool(frames)
 
     def _before_the_go(self, shown: VideoFrame, look: GateState) -> None:
         if shown.seconds > (self.attempt.go_s or 0.0):
@@ -136,7 +138,7 @@ class _Watch:
         shown = {f.index: f for f in self.before}
         return StopSeen(
             tuple(sorted(zones)),
-            [*self.recent] if clear else self.blocked or self.still,
+            self.clear if clear else self.blocked or self.still,
             clear,
             after,
             {z: [shown[f.number] for f in frames] for z, frames in at_press.items()},

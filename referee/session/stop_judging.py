@@ -6,8 +6,9 @@ verdict counts only when the pictures that it rests on are on the disk; else it 
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from cards.card import Card
 from cards.law import because
@@ -18,6 +19,7 @@ from referee.match.commands import BeginJudging, CameraVerdict
 from referee.match.state import MatchState
 from referee.match.stop_views import (
     PRESS_UNSEEN,
+    SETTLED_FRAMES,
     UNSEEN,
     Views,
     rule_stop,
@@ -34,6 +36,7 @@ from referee.vision.live.field_snapshot import FieldSnapshot
 from referee.vision.live.gate import GateState
 from referee.vision.live.gate_history import AT_PRESS, FRESH_S, STOPPED, GateHistory, StopWatch, is_clear
 from referee.vision.observer import Judgement
+from referee.workers import in_background
 
 WAITS_S = 1.0
 """After so long without a clear view the players are told what is in the way."""
@@ -57,16 +60,38 @@ class JudgingSession(RunningSession, Protocol):
     proof: TableProof
 
 
-class StopJudging:
-    """Judges the builds of one session after each Stop. To be used from one thread; ``shown`` from any."""
+class _Question(NamedTuple):
+    """Frames of the main camera, those of the other ``beside`` them, the card, and the zones that are judged by it."""
 
-    def __init__(self, session: JudgingSession, history: GateHistory) -> None:
+    frames: list[Frame]
+    beside: list[Frame]
+    card: Card
+    zones: tuple[str, ...]
+
+    @property
+    def key(self) -> tuple:
+        """What a question has in common with an equal one alone."""
+        return [f.number for f in self.frames], [f.number for f in self.beside], self.card.id, self.zones
+
+
+class StopJudging:
+    """Judges the builds of one session after each Stop. To be used from one thread; ``shown`` from any. ``begin``
+    judges on another one while the view settles."""
+
+    def __init__(
+        self,
+        session: JudgingSession,
+        history: GateHistory,
+        begin: Callable[[Callable[[], Judgement]], Future[Judgement]] = in_background,
+    ) -> None:
         self._session, self._history = session, history
         self._watch = StopWatch(history, lambda image: session.observer.look(image))
         self._stopped_s: float | None = None
         self._unclear: tuple[float, Mapping[str, FieldSnapshot] | None] | None = None
         self._lost = False
         self._before_press: dict[str, list[Frame]] = {}
+        self._begin = begin
+        self._early: tuple[tuple, Future[Judgement]] | None = None
         self._judged: dict[tuple[str, int], int] = {}
         self._count = 0
 
@@ -78,7 +103,7 @@ class StopJudging:
 
     def rest(self) -> None:
         """No Stop waits for its verdict."""
-        self._stopped_s, self._unclear = None, None
+        self._stopped_s, self._unclear, self._early = None, None, None
         self._before_press.clear()
         self._watch.restart()
         self._session.alarm("blocked", None)
@@ -104,7 +129,9 @@ class StopJudging:
         if state.card_id is None:
             self._watch.restart()
         elif frames := self._watch.clear_frames(frame, look, state.duel.callers, self._press_s(state)):
-            self._judge(state, frames, look)
+            self._judge(state, frames, frame, look)
+        elif len(self._watch.calm) == SETTLED_FRAMES:
+            self._judge_early(state, self._watch.calm, frame, look)
         elif blocked and waits_s > BLOCKED_S:
             self._give_up(state, "no_clear_view")
 
@@ -149,21 +176,40 @@ class StopJudging:
         stops = [p.at_s for p in state.duel.stops if zone in (None, p.zone)]
         return max(stops, default=0.0) - self._session.shift_s
 
-    def _judge(self, state: MatchState, frames: list[Frame], look: GateState) -> None:
-        session, at_s = self._session, frames[-1].at_s
-        if self._is_as_unclear(look, at_s):
-            return
-        beside = settled_beside(session, frames)
+    def _question(self, state: MatchState, frames: list[Frame], now: Frame) -> "_Question":
+        """What is judged when the view is settled ``now`` as it was in these frames."""
+        session = self._session
+        beside = settled_beside(session, [now])
         if state.rules.judged_view == "at_stop" and (at_press := self._history.frames_at_press(self._press_s(state))):
             last = max(state.duel.stops, key=lambda press: press.at_s)
             frames, beside = at_press, self._beside_press(at_press, last.zone)
+        assert state.card_id is not None, "look() waits for a card"
+        return _Question(frames, beside, session.deck.card(state.card_id), state.duel.callers)
+
+    def _answer(self, asked: "_Question") -> Callable[[], Judgement]:
+        earlier = self._history.earlier(asked.frames[-1].image)
+        return partial(judge_by_cameras, self._session, *asked, earlier)
+
+    def _judge_early(self, state: MatchState, frames: list[Frame], now: Frame, look: GateState) -> None:
+        """Judge the first calm frames while the view settles: it counts where nothing moves until then. The frames of
+        a second camera may not have come yet."""
+        if (self._early and not self._early[1].done()) or self._session.second or self._is_as_unclear(look, now.at_s):
+            return
+        asked = self._question(state, frames, now)
+        if self._early is None or self._early[0] != asked.key:
+            self._early = asked.key, self._begin(self._answer(asked))
+
+    def _judge(self, state: MatchState, frames: list[Frame], now: Frame, look: GateState) -> None:
+        session, at_s = self._session, now.at_s
+        if self._is_as_unclear(look, at_s):
+            return
         try:
+            asked = self._question(state, frames, now)
+            frames, beside, card, _ = asked
+            early, self._early = self._early, None
             if state.phase == "stopped":
-                session.command(BeginJudging(frames[0].at_s + session.shift_s))
-            assert state.card_id is not None, "look() waits for a card"
-            card = session.deck.card(state.card_id)
-            earlier = self._history.earlier(frames[-1].image)
-            judgement = judge_by_cameras(session, frames, beside, card, state.duel.callers, earlier)
+                session.command(BeginJudging(at_s + session.shift_s))
+            judgement = early[1].result() if early and early[0] == asked.key else self._answer(asked)()
             rows, self._lost = _rows(judgement), False
             views = {z: self._views(state, z, _said(rows, z), card) for z in state.duel.callers}
             if self._may_look_again(views, look, at_s):

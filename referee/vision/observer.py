@@ -62,7 +62,7 @@ from referee.vision.search.hidden_pieces import (
     with_hidden_pieces,
 )
 from referee.vision.search.joint import Hypothesis, joint_readings, together
-from referee.vision.search.readings import Searched, search
+from referee.vision.search.readings import SEARCHES, Searched, search
 from referee.vision.search.sizes import size_factor
 from referee.vision.search.stances import Catalogue, catalogue
 from referee.vision.verdict.case import Case, SeenEarlier
@@ -477,8 +477,14 @@ class ZoneLook:
 
     def search(self, rulings: Rulings) -> Searched:
         """The readings of this view alone."""
-        canvas = canvas_of(self.view, self.evidence, self.cat, field_of(rulings.card))
-        return search(canvas, rulings.card, rulings.is_right)
+        return search(self._canvas(rulings), rulings.card, rulings.is_right)
+
+    def search_unfinished(self, rulings: Rulings) -> Searched:
+        """The same of a build that is growing: no card tells what stands, and a narrow search is enough."""
+        return search(self._canvas(rulings), searches=SEARCHES[:1])
+
+    def _canvas(self, rulings: Rulings) -> Canvas:
+        return canvas_of(self.view, self.evidence, self.cat, field_of(rulings.card))
 
     def hidden_by(self, nearer: "ZoneLook", reading: Reading) -> np.ndarray:
         """Where (h, w) this view shows a piece of what stands on a mat nearer to the camera, by its ``reading``."""
@@ -585,7 +591,7 @@ def _with_earlier(
         if (zone := then.zones.get(look.view.zone)) is None:
             return None
         unknown = picture.unknown_in(zone.view)
-        one = ZoneLook(0, then, look.view.zone, look.cat, unknown).search(rulings)
+        one = ZoneLook(0, then, look.view.zone, look.cat, unknown).search_unfinished(rulings)
         return one, unknown is None or bool(unknown[over_field(one.canvas)].mean() < UNKNOWN_SHARE)
 
     given = list(earlier(look.view, look.evidence.names, rulings.build(best), rulings.is_right(best)))

@@ -23,6 +23,7 @@ import random
 import sys
 import tempfile
 import time
+from concurrent.futures import Future
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -103,13 +104,35 @@ def row(number: int, first_seed: int, fps: float) -> dict:
     }
 
 
+class OtherCore:
+    """Stands in for the thread that judges early: what is asked of it is done at once, and known once as much time has
+    gone by as it took; ``spent_s`` so far, and ``free_s``, when the last answer is known."""
+
+    def __init__(self) -> None:
+        self.now_s = self.free_s = self.spent_s = 0.0
+
+    def begin(self, call) -> Future:
+        begun_s, answer = time.process_time(), Future()
+        answer.set_result(call())
+        spent_s = time.process_time() - begun_s
+        self.spent_s += spent_s
+        self.free_s = max(self.now_s, self.free_s) + spent_s
+        answer.done = lambda known_s=self.free_s: known_s <= self.now_s
+        answer.result = lambda get=answer.result, known_s=self.free_s: self._waited(known_s) or get()
+        return answer
+
+    def _waited(self, known_s: float) -> None:
+        self.now_s = max(self.now_s, known_s)
+
+
 class Duel:
     """One duel, frame by frame; ``told``: seconds from the Stop to the verdict, by part."""
 
     def __init__(self, session: StagedSession, players: Players, zone: str, press_s: float) -> None:
         self._session, self._players, self._zone, self._press_s = session, players, zone, press_s
         self._history, self._fouls = GateHistory(), FoulWatch()
-        self._stop = StopJudging(session, self._history)
+        self._other = OtherCore()
+        self._stop = StopJudging(session, self._history, self._other.begin)
         self._stop._evidence = self._kept = Timed(self._stop._evidence)
         self.told: dict = {"total_s": None}
 
@@ -125,16 +148,18 @@ class Duel:
                 self._session.command(PressStop(self._zone, self._press_s))
             frame = Frame(picture(self._players.world(at_s), n), n, at_s)
             before = judge.spent_s, self._kept.spent_s, self._kept.waited_s
-            begun_s = time.process_time()
+            begun_s, early_s = time.process_time(), self._other.spent_s
+            self._other.now_s = max(free_s, at_s)
             self._look(frame)
-            spent_s = time.process_time() - begun_s
-            free_s = max(free_s, at_s) + spent_s
+            spent_s = time.process_time() - begun_s - (self._other.spent_s - early_s)
+            free_s = self._other.now_s + spent_s
             if self._session.state.phase not in ("building", *STOPPED):
                 self.told = {
                     "total_s": free_s - self._press_s,
                     "video_s": at_s - self._press_s,
                     "processor_s": free_s - at_s,
                     "judge_s": judge.spent_s - before[0],
+                    "early_s": self._other.spent_s,
                     "write_s": self._kept.spent_s - before[1],
                     "disk_s": self._kept.waited_s - before[2],
                 }
@@ -161,7 +186,7 @@ def table_of(rows: list[dict]) -> tuple[str, bool]:
     timed = [r for r in rows if r["total_s"] is not None]
     lines = [f"{len(rows)} duels, {sum(r['phase'] == 'decided' for r in rows)} decided by the camera"]
     lines[0] += f", {sum(r['phase'] == 'decided' and not r['right'] for r in rows)} of them wrong"
-    for part in ("total", "video", "processor", "judge", "write", "disk"):
+    for part in ("total", "video", "processor", "early", "judge", "write", "disk"):
         seconds = [r[f"{part}_s"] for r in timed]
         median, p95 = np.percentile(seconds, [50, 95])
         lines.append(f"{part:10}  median {median:.2f} s  p95 {p95:.2f} s")

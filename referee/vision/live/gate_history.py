@@ -1,6 +1,7 @@
 """What the gate has seen lately, and what that says of the moments around a press; and the watch from the press until
 the fields of who called Stop are settled and clear, live and of a film."""
 
+import copy
 import math
 from collections import defaultdict, deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -139,7 +140,7 @@ class GateHistory:
         return [f for f in before if f.at_s > max(moved, default=0.0)] or before[-1:]
 
     def earlier(self, frame: np.ndarray) -> dict[str, EarlierPictures]:
-        """Zone -> what gives pictures like the ``frame`` (h, w, 3) from while its build grew."""
+        """Zone -> what gives pictures like the ``frame`` (h, w, 3) from while its build grew, as it is known now."""
 
         def pictures(stages: BuildStages, *of: Any) -> list[EarlierPicture]:
             *seen, right = of
@@ -150,7 +151,7 @@ class GateHistory:
                 for stage in asked
             ]
 
-        return {zone: partial(pictures, stages) for zone, stages in self.stages.items()}
+        return {zone: partial(pictures, copy.deepcopy(stages)) for zone, stages in self.stages.items()}
 
     def covered(self, zone: str, frames: Sequence[Frame]) -> bool:
         """Whether a hand was over the field in one of these frames."""
@@ -270,12 +271,14 @@ class StopWatch:
 
     history: GateHistory
     locate: Callable[[np.ndarray], Mats]
+    calm: list[Frame] = field(default_factory=list)
+    """The first few frames after the press, ``SETTLED_FRAMES`` at most, that all look like the last one."""
     _mats: Mats | None = None
-    _clear: list[Frame] = field(default_factory=list)
+    _first: Mapping[str, FieldSnapshot] = field(default_factory=dict)
 
     def restart(self) -> None:
         """Another Stop is watched from now on."""
-        self._mats, self._clear = None, []
+        self._mats, self.calm = None, []
 
     def arms(self, frame: Frame, look: GateState, zones: Collection[str], press_s: float) -> dict[str, ReachingArm]:
         """What reaches into the zones with a hand, compared with the last frame before the press without one there."""
@@ -289,13 +292,17 @@ class StopWatch:
         return arms
 
     def clear_frames(self, frame: Frame, look: GateState, zones: Collection[str], press_s: float) -> list[Frame]:
-        """The frames to judge: the last ``SETTLED_FRAMES`` in a row in which all the zones are settled and clear of
-        hands; empty until there are so many since the press, or since they were given last."""
-        ready = frame.at_s > press_s + SETTLED_S and all(is_clear(look, zone) for zone in zones)
-        self._clear = [*self._clear, frame] if ready else []
-        if len(self._clear) < SETTLED_FRAMES:
+        """The frames to judge: the first ``SETTLED_FRAMES`` since nothing moves in the zones and no hand is over them,
+        as soon as they are settled; empty until then, and until there are so many since they were given last."""
+        seen, first = look.snapshots, self._first
+        if not self.calm or any(z in seen and z in first and seen[z].has_changed_since(first[z]) for z in zones):
+            self.calm, self._first = [], seen
+        still = frame.at_s > press_s and all(is_still(look, zone) for zone in zones)
+        self.calm = [*self.calm, frame][:SETTLED_FRAMES] if still else []
+        settled = frame.at_s > press_s + SETTLED_S and all(is_settled(look, zone) for zone in zones)
+        if not settled or len(self.calm) < SETTLED_FRAMES:
             return []
-        frames, self._clear = self._clear, []
+        frames, self.calm = self.calm, []
         return frames
 
 
@@ -303,6 +310,12 @@ def is_settled(look: GateState, zone: str) -> bool:
     """Whether nothing has moved in that field for a while, and its mat is in view."""
     gate = look.zones.get(zone)
     return gate is not None and gate.mat_seen and gate.settled_s >= SETTLED_S
+
+
+def is_still(look: GateState, zone: str) -> bool:
+    """Whether nothing moves in that field now, its mat is in view, and no hand is over it."""
+    gate = look.zones.get(zone)
+    return gate is not None and gate.mat_seen and gate.settled_s > 0 and not gate.hand
 
 
 def is_clear(look: GateState, zone: str) -> bool:

@@ -102,16 +102,20 @@ def readings(
 
 
 def search(
-    canvas: Canvas, card: Card | None = None, is_right: Callable[[Reading], bool] | None = None, keep: int = READINGS
+    canvas: Canvas,
+    card: Card | None = None,
+    is_right: Callable[[Reading], bool] | None = None,
+    keep: int = READINGS,
+    searches: Sequence[tuple[np.ndarray, int, float]] = SEARCHES,
 ) -> Searched:
-    """Readings of the evidence, fitted, best first. Always includes the empty field.
+    """Readings of the evidence, fitted, best first, by at most these ``searches``. Always includes the empty field.
 
     With a layout card, what the card shows is tried where it fits best. ``is_right`` says whether a reading satisfies
     the card: the best few of both kinds are among what comes back, if any of a kind were met at all.
     """
     small = coarse_canvas(canvas)
     beam, empty = BeamSearch(small), Reading(0.0, np.zeros((0, 5)), 0.0)
-    pool, loose = explored(beam, loose_pieces.candidates(small), card, is_right, keep)
+    pool, loose = explored(beam, loose_pieces.candidates(small), card, is_right, keep, searches)
     fitted = with_loose(small, fit_readings(small, pool, FINE), loose)
     last = max(r.score for r in fitted) - FAR_BEHIND
     ahead = [r for r in fitted if r.score >= last]
@@ -139,6 +143,7 @@ def explored(
     card: Card | None,
     is_right: Callable[[Reading], bool] | None,
     keep: int,
+    searches: Sequence[tuple[np.ndarray, int, float]] = SEARCHES,
 ) -> tuple[list[Reading], loose_pieces.Candidates]:
     """The ``keep`` best distinct readings, the card's own and the best of both rulings; and the loose pieces they are
     completed by.
@@ -153,7 +158,7 @@ def explored(
     shown = _distinct_readings(sorted((r for r in found if r.count), key=lambda r: -r.score), SECOND_BEST)
     better = [improve(beam, r, loose, history) for r in _distinct_readings(shown, SECOND_BEST + 1)]
     if not _good(small, better):
-        for widths, improved, enough in SEARCHES:
+        for widths, improved, enough in searches:
             found += with_loose(small, beam.search(widths, READINGS_SEARCHED), loose)
             loose, found = _completed(small, loose, better + found)
             better += [improve(beam, r, loose, history) for r in _starts(small, found, card, improved)]
