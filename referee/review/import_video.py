@@ -335,7 +335,7 @@ def _keep_earlier(attempt: Attempt, seen: StopSeen) -> dict[str, list[str]]:
     """Zone -> files of the pictures from while its build grew that its verdict rests on, kept beside the film."""
     if is_shaken(attempt):
         return {}
-    judged = judge_recorded(attempt, attempt.card, None, seen.earlier(as_decoded(seen.frames[-1])))
+    judged = judge_recorded(attempt, attempt.card, None, seen.earlier())
     kept: dict[str, list[str]] = {}
     for zone, sight in judged.views.items():
         names = earlier_names(zone, "settled", [(one.image, one.lost) for one in sight.earlier])

@@ -102,7 +102,7 @@ def judge_both_views(
     def judge(frames: Sequence[VideoFrame], zones: Sequence[str]) -> Rows:
         shaken = is_shaken(attempt)
         shown = [as_decoded(f) for f in (frames[-1:] if shaken else frames)]
-        earlier = {} if shaken else seen.earlier(shown[-1])
+        earlier = {} if shaken else seen.earlier()
         judged = observer.judge(shown, card, zones, tolerances, earlier=earlier)
         rows: Rows = judged.to_json("", card.id)["zones"]
         return rows

@@ -9,8 +9,6 @@ from collections import deque
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from referee.devices.ports import Frame
 from referee.errors import BadAttempt
 from referee.match.stop_views import SETTLED_FRAMES, SETTLED_S, Hand, Placed
@@ -50,7 +48,7 @@ class StopSeen:
     placed: Mapping[str, Placed]
     hand: Mapping[str, Hand]
     early: Mapping[str, float]
-    earlier: Callable[[np.ndarray], Mapping[str, EarlierPictures]]
+    earlier: Callable[[], Mapping[str, EarlierPictures]]
 
     def counts(self, zone: str) -> bool:
         """Whether the view at the press counts: the field was touched after it, or nobody knows."""

@@ -142,6 +142,8 @@ class LiveJudging(Background):
             self._stop.look(frame, look, state)
         else:
             self._stop.rest()
+            if state.phase == "building":
+                self._stop.read_ahead(state)
             self._look_over_rig(frame, state)
         self._look_at_fields(frame, look, state)
         self._look_at_card(frame, state)

@@ -10,6 +10,8 @@ from concurrent.futures import Future
 from functools import partial
 from typing import Any, NamedTuple, Protocol
 
+import numpy as np
+
 from cards.card import Card
 from cards.law import because
 from cards.sentences import sentence, sentence_json
@@ -32,6 +34,7 @@ from referee.session.practising import PracticeRunner
 from referee.session.previews import Previews
 from referee.session.proving import TableProof
 from referee.session.second_view import KEPT_S, frame_error_s, judge_by_cameras, settled_beside
+from referee.vision.live.build_stages import Reading
 from referee.vision.live.field_snapshot import FieldSnapshot
 from referee.vision.live.gate import GateState
 from referee.vision.live.gate_history import AT_PRESS, FRESH_S, STOPPED, GateHistory, StopWatch, is_clear
@@ -76,13 +79,13 @@ class _Question(NamedTuple):
 
 class StopJudging:
     """Judges the builds of one session after each Stop. To be used from one thread; ``shown`` from any. ``begin``
-    judges on another one while the view settles."""
+    is for what is done on another one meanwhile."""
 
     def __init__(
         self,
         session: JudgingSession,
         history: GateHistory,
-        begin: Callable[[Callable[[], Judgement]], Future[Judgement]] = in_background,
+        begin: Callable[[Callable[[], Any]], Future] = in_background,
     ) -> None:
         self._session, self._history = session, history
         self._watch = StopWatch(history, lambda image: session.observer.look(image))
@@ -92,6 +95,7 @@ class StopJudging:
         self._before_press: dict[str, list[Frame]] = {}
         self._begin = begin
         self._early: tuple[tuple, Future[Judgement]] | None = None
+        self._reading: Reading | None = None
         self._judged: dict[tuple[str, int], int] = {}
         self._count = 0
 
@@ -108,6 +112,17 @@ class StopJudging:
         self._watch.restart()
         self._session.alarm("blocked", None)
         self._session.alarm("judging", None)
+
+    def read_ahead(self, state: MatchState) -> None:
+        """While players build: have the stages of their builds read, one after the other."""
+        if state.card_id is None or (self._reading and not self._reading.done()):
+            return
+        card = self._session.deck.card(state.card_id)
+        reading = (stages.read_next(partial(self._read, zone, card)) for zone, stages in self._history.stages.items())
+        self._reading = next(filter(None, reading), None)
+
+    def _read(self, zone: str, card: Card, image: np.ndarray) -> Reading:
+        return self._begin(partial(self._session.observer.read_earlier, image, zone, card))
 
     def owners(self, frame: Frame, look: GateState, state: MatchState) -> dict[str, str | None]:
         """Whose hand is over each caller's field, compared with the last picture before the Stop without one."""
@@ -187,8 +202,7 @@ class StopJudging:
         return _Question(frames, beside, session.deck.card(state.card_id), state.duel.callers)
 
     def _answer(self, asked: "_Question") -> Callable[[], Judgement]:
-        earlier = self._history.earlier(asked.frames[-1].image)
-        return partial(judge_by_cameras, self._session, *asked, earlier)
+        return partial(judge_by_cameras, self._session, *asked, self._history.earlier())
 
     def _judge_early(self, state: MatchState, frames: list[Frame], now: Frame, look: GateState) -> None:
         """Judge the first calm frames while the view settles: it counts where nothing moves until then. The frames of
@@ -269,8 +283,7 @@ class StopJudging:
         seen = PRESS_UNSEEN
         beside = self._beside_press(frames, zone)
         if frames and not unseen:
-            earlier = self._history.earlier(frames[-1].image)
-            judged = judge_by_cameras(self._session, frames, beside, card, [zone], earlier)
+            judged = judge_by_cameras(self._session, frames, beside, card, [zone], self._history.earlier())
             self._keep_earlier("press", judged)
             seen = _said(_rows(judged), zone)
             hidden = covering or "unknown_object" in seen.codes

@@ -8,7 +8,7 @@ each step found, for the overlay and the bench.
 import dataclasses
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import NamedTuple
@@ -54,7 +54,6 @@ from referee.vision.search.canvas import (
     to_build,
 )
 from referee.vision.search.hidden_pieces import (
-    EarlierView,
     earlier_views,
     has_gone,
     is_doubtful,
@@ -86,20 +85,21 @@ INNER_PX = measured(
 )
 
 
+class ReadPicture(NamedTuple):
+    """What is read in an earlier picture of a field, and whether it shows the ``whole`` of it."""
+
+    searched: Searched
+    whole: bool
+
+
 class EarlierPicture(NamedTuple):
     """A frame (h, w, 3) from while a build grew, or (h, w, 4), transparent where nothing is known: by what the build
-    may hide, or from before something was ``lost`` from it, shortly before the Stop. The others are read only where one
-    that ``tells`` most speaks against a hypothesis."""
+    may hide, or from before something was ``lost`` from it, shortly before the Stop. ``reading``: what is read in it,
+    where that was begun already."""
 
     image: np.ndarray
     lost: bool = False
-    tells: bool = True
-
-    def unknown_in(self, view: ZoneView) -> np.ndarray | None:
-        """(h, w) bool: where a view of it shows nothing that is known; None where it is whole."""
-        if self.image.shape[2] == 3:
-            return None
-        return np.asarray(cv2.remap(self.image[..., 3], *view.maps, cv2.INTER_NEAREST, borderValue=255) == 0)
+    reading: Future[ReadPicture | None] | None = None
 
 
 EarlierPictures = Callable[[ZoneView, Sequence[str], Build, bool], Sequence[EarlierPicture]]
@@ -319,6 +319,18 @@ class Observer:
         palette = self._palette_now(zones, each)
         return SeenFrame(self, mats, {zone.view.zone: zone for zone in zones}, palette, self._notes(mats, zones))
 
+    def read_earlier(self, image: np.ndarray, zone: str, card: Card) -> ReadPicture | None:
+        """What an earlier picture, as ``EarlierPicture`` has it, shows of a zone; None where its mat is not in view."""
+        seen = self.seen(np.ascontiguousarray(image[..., :3]), card)
+        if zone not in seen.zones:
+            return None
+        unknown = np.zeros(seen.zones[zone].view.valid.shape, bool)
+        if image.shape[2] == 4:
+            unknown = cv2.remap(image[..., 3], *seen.zones[zone].view.maps, cv2.INTER_NEAREST, borderValue=255) == 0
+        look = ZoneLook(0, seen, zone, self.catalogue(card), unknown)
+        one = look.search_unfinished(card)
+        return ReadPicture(one, bool(unknown[over_field(one.canvas)].mean() < UNKNOWN_SHARE))
+
     def _notes(self, mats: Mats, zones: Sequence[ZonePixels]) -> tuple[str, ...]:
         """What is to be said of a frame's mats, of the aids and of the light."""
         notes = [*self.left_out]
@@ -387,8 +399,9 @@ class Observer:
         inner = np.concatenate(list(each(lambda zone: zone.foreground(INNER_PX, shadows=False), zones)))
         return learn_wear(palette, self.piece_set, inner) if self.palette is None else drifted_palette(palette, inner)
 
-    def catalogue(self, names: tuple[str, ...], card: Card) -> Catalogue:
-        """The poses that pieces may stand in, by palettes of these colours."""
+    def catalogue(self, card: Card) -> Catalogue:
+        """The poses that pieces may stand in."""
+        names = (self.palette or nominal_palette(self.piece_set)).names
         asked = card.usual_poses(self.piece_set)
         key = (names, asked)
         if key not in self._catalogues:
@@ -426,9 +439,7 @@ def judge_views(
     start = time.perf_counter()
     with ThreadPoolExecutor(max_workers=2) as pool:
         # The first picture's catalogue takes as long as the search for its markers: beside it, on another core.
-        names = [(one.palette or nominal_palette(one.piece_set)).names for one, _ in views]
-        pairs = zip(views, names, strict=True)
-        catalogued = [pool.submit(one.catalogue, of, card) for (one, _), of in pairs]
+        catalogued = [pool.submit(one.catalogue, card) for one, _ in views]
         seen = [one.seen(frames, card, pool.map) for one, frames in views]
         timings = {"mats": time.perf_counter() - start}
         cats = [future.result() for future in catalogued]
@@ -477,14 +488,14 @@ class ZoneLook:
 
     def search(self, rulings: Rulings) -> Searched:
         """The readings of this view alone."""
-        return search(self._canvas(rulings), rulings.card, rulings.is_right)
+        return search(self._canvas(rulings.card), rulings.card, rulings.is_right)
 
-    def search_unfinished(self, rulings: Rulings) -> Searched:
-        """The same of a build that is growing: no card tells what stands, and a narrow search is enough."""
-        return search(self._canvas(rulings), searches=SEARCHES[:1])
+    def search_unfinished(self, card: Card) -> Searched:
+        """The same of a build that is growing: the card does not tell what stands, and a narrow search is enough."""
+        return search(self._canvas(card), searches=SEARCHES[:1])
 
-    def _canvas(self, rulings: Rulings) -> Canvas:
-        return canvas_of(self.view, self.evidence, self.cat, field_of(rulings.card))
+    def _canvas(self, card: Card) -> Canvas:
+        return canvas_of(self.view, self.evidence, self.cat, field_of(card))
 
     def hidden_by(self, nearer: "ZoneLook", reading: Reading) -> np.ndarray:
         """Where (h, w) this view shows a piece of what stands on a mat nearer to the camera, by its ``reading``."""
@@ -584,32 +595,22 @@ def _with_earlier(
     None where they change nothing."""
     if earlier is None or look.number:
         return hypotheses, [], None
-    best = hypotheses[0][0]
+    best, observer = hypotheses[0][0], look.observer
+    given = earlier(look.view, look.evidence.names, rulings.build(best), rulings.is_right(best))
 
-    def read(picture: EarlierPicture) -> tuple[Searched, bool] | None:
-        then = look.observer.seen(np.ascontiguousarray(picture.image[..., :3]), rulings.card)
-        if (zone := then.zones.get(look.view.zone)) is None:
-            return None
-        unknown = picture.unknown_in(zone.view)
-        one = ZoneLook(0, then, look.view.zone, look.cat, unknown).search_unfinished(rulings)
-        return one, unknown is None or bool(unknown[over_field(one.canvas)].mean() < UNKNOWN_SHARE)
+    def read(picture: EarlierPicture) -> ReadPicture | None:
+        known = picture.reading.result() if picture.reading else None
+        if known and known.searched.canvas.cat is look.cat:
+            return known
+        return observer.read_earlier(picture.image, look.view.zone, rulings.card)
 
-    given = list(earlier(look.view, look.evidence.names, rulings.build(best), rulings.is_right(best)))
-    searched: dict[int, tuple[Searched, bool] | None] = {}
-
-    def views(asked: Sequence[int]) -> list[tuple[EarlierPicture, EarlierView]]:
-        with ThreadPoolExecutor(max_workers=2) as pool:
-            fresh = [n for n in asked if n not in searched]
-            searched.update(zip(fresh, pool.map(lambda n: read(given[n]), fresh), strict=True))
-        seen = [(given[n], one) for n in asked if (one := searched[n])]
-        found_there = earlier_views([one for _, one in seen], found[0])
-        return [(picture, view) for (picture, _), view in zip(seen, found_there, strict=True) if len(view.standing)]
-
-    shown = views([n for n, picture in enumerate(given) if picture.tells])
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        seen = [(picture, one) for picture, one in zip(given, pool.map(read, given), strict=True) if one]
+    views = earlier_views([one for _, one in seen], found[0])
+    shown = [(picture, view) for (picture, _), view in zip(seen, views, strict=True) if len(view.standing)]
     lost = any(picture.lost for picture, _ in shown)
     if not lost and not is_doubtful(found, hypotheses[0], [view for _, view in shown]):
         return hypotheses, [], None
-    shown = views(range(len(given)))
     pictures, stages = zip(*shown, strict=True)
     now = with_hidden_pieces(found, hypotheses, stages, rulings.is_right)
     were_right = [one for picture, one in shown if picture.lost and rulings.is_right(one.searched.readings[0])]

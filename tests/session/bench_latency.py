@@ -90,7 +90,10 @@ def row(number: int, first_seed: int, fps: float) -> dict:
         session = StagedSession(table, card.id)
         session.recording = SimpleNamespace(recorder=kept_in(folder))
         session.observer = SimpleNamespace(
-            judge=Timed(table.observer.judge), look=table.observer.look, empty=table.observer.empty
+            judge=Timed(table.observer.judge),
+            look=table.observer.look,
+            read_earlier=table.observer.read_earlier,
+            empty=table.observer.empty,
         )
         played = Duel(session, players, zone, press_s)
         played.run(lambda world, n: table.picture(world, n), fps)
@@ -174,6 +177,8 @@ class Duel:
         self._propose(frame, look, state, self._press_s if stopped else None)
         if stopped:
             self._stop.look(frame, look, state)
+        else:
+            self._stop.read_ahead(state)
 
     def _propose(self, frame: Frame, look, state: MatchState, stop_s: float | None) -> None:
         for seen in self._fouls.look(frame, self._session.gate.reduced_frame(), look, stop_s):

@@ -6,8 +6,9 @@ for a moment. What stands behind another piece in the end is shown by the stages
 """
 
 import copy
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import cv2
@@ -20,13 +21,14 @@ from referee.vision.image.shadow import CHANGED, channel_max
 from referee.vision.image.view import ZoneView
 from referee.vision.live.field_snapshot import FieldSnapshot, is_piece
 from referee.vision.measured import measured
+from referee.vision.observer import EarlierPicture, ReadPicture
 from referee.vision.render.solids import piece_tags
 
 CALM_S = measured(0.2, "s", "by hand: a stage has not changed for so long: two looks or more")
 MOST_STAGES = measured(24, "stages", "for memory, half a megabyte each: ten pieces come, and some are taken away again")
 LOOK_PX = measured(3, "px of a view", "one of a look's, about")
 LATELY_S = measured(3.0, "s", "by hand: who presses believes in a build of so long ago")
-MOST_READ = measured(3, "stages", "by hand, for time: a fifth of a second each")
+MOST_LOST = measured(3, "stages", "by hand, for time: so many of the last that showed what was lost")
 SHOWN_SHARE = measured(
     0.9,
     "of a piece's pixels",
@@ -34,12 +36,17 @@ SHOWN_SHARE = measured(
 )
 
 
-@dataclass(frozen=True, eq=False)
+Reading = Future[ReadPicture | None]
+"""What is read in a stage's picture, on another thread."""
+
+
+@dataclass(eq=False)
 class Stage:
     """What stood at rest in a field's window: ``picture`` (h, w, 3) uint8, whose first row and column in the frame are
     ``at``; ``labels`` (h / factor, w / factor) int8, as ``FieldSnapshot``'s, -1 for none. Like it ``gone``, bool, where
     the field was seen empty since; ``since_s``, from when on the label has been seen, and ``before_s``, when last
-    what had been there before; ``rested_s``, when anything was last at rest there."""
+    what had been there before; ``rested_s``, when anything was last at rest there. ``reading``: what was drawn of it,
+    like ``labels``, for a picture that is read, and what will be read in it."""
 
     at: tuple[int, int]
     picture: np.ndarray
@@ -49,18 +56,21 @@ class Stage:
     before_s: np.ndarray
     rested_s: np.ndarray
     factor: int
+    reading: tuple[np.ndarray, Reading] | None = None
 
-    def in_frame(self, frame: np.ndarray, lost: bool = False) -> np.ndarray:
-        """The frame (h, w, 3) with this in its place, but for pieces whose place was seen empty since; with what is
-        ``lost``, with those too."""
+    def left(self, lost: bool = False) -> np.ndarray:
+        """Bool like ``labels``: all but pieces whose place was seen empty since; with what is ``lost``, those too."""
+        return np.asarray(lost | ~self.gone | (self.labels < 0))
+
+    def in_frame(self, frame: np.ndarray, left: np.ndarray | None = None) -> np.ndarray:
+        """The frame (h, w, 3) with what is ``left`` of this in its place."""
         (y, x), (h, w) = self.at, self.picture.shape[:2]
-        out = frame.copy()
-        stands = (lost | ~self.gone | (self.labels < 0)).astype(np.uint8)
-        shown = cv2.resize(stands, (w, h), interpolation=cv2.INTER_NEAREST)
+        out, stands = frame.copy(), self.left() if left is None else left
+        shown = cv2.resize(stands.astype(np.uint8), (w, h), interpolation=cv2.INTER_NEAREST)
         cv2.copyTo(self.picture, shown, out[y : y + h, x : x + w])
         return out
 
-    def known_in(self, frame: np.ndarray, lost: bool = False) -> np.ndarray:
+    def known_in(self, frame: np.ndarray, left: np.ndarray | None = None) -> np.ndarray:
         """The same as (h, w, 4) BGRA, transparent where nothing has been at rest since the last piece came: it may
         reach there."""
         (y, x), (h, w) = self.at, self.picture.shape[:2]
@@ -68,7 +78,7 @@ class Stage:
         came_s = self.since_s[self.labels >= 0].max(initial=0.0)
         known = np.where(self.rested_s < came_s, 0, 255).astype(np.uint8)
         alpha[y : y + h, x : x + w] = cv2.resize(known, (w, h), interpolation=cv2.INTER_NEAREST)
-        return np.dstack([self.in_frame(frame, lost), alpha])
+        return np.dstack([self.in_frame(frame, left), alpha])
 
     def seen_in(self, view: ZoneView, *maps: np.ndarray) -> Iterator[np.ndarray]:
         """Those ``maps`` of it in the pixels (h, w) of a view; -1 beyond."""
@@ -88,7 +98,7 @@ class BuildStages:
     def __init__(self) -> None:
         self.kept: list[Stage] = []
         self.now: Stage | None = None
-        self._empty = np.zeros((0, 0, 3), np.uint8)
+        self._empty = self._begun = np.zeros((0, 0, 3), np.uint8)
         self._before: np.ndarray = np.zeros((0, 0), np.int8)
         self._since_s = self._at_s = 0.0
         self._field_px = 0
@@ -109,6 +119,7 @@ class BuildStages:
             begun = np.full(none.shape, frame.at_s)
             self.now = Stage((y, x), shown.copy(), none, none >= 0, begun, begun.copy(), begun.copy(), factor)
             self.kept, self._before, self._since_s = [], none.copy(), frame.at_s
+            self._begun = frame.image
             self._empty, self._seen, self._seen_since_s, self._shown_s = look.image, none, begun.copy(), begun.copy()
             self._covered = none.copy(), begun.copy(), begun.copy()
         self._at_s, self._field_px, now = frame.at_s, look.field, self.now
@@ -152,6 +163,32 @@ class BuildStages:
         for stage in self.kept:
             stage.gone[bare] = True
 
+    def read_next(self, begin: Callable[[np.ndarray], Reading]) -> Reading | None:
+        """Have the first stage read, from its picture as ``known_in``, that was not read as it is now; the one from
+        before anything came never is. None where there is no such."""
+        for stage in self.kept[1:]:
+            if self._reading(stage, left := stage.left()) is None:
+                stage.reading = left, begin(stage.known_in(self._begun, left))
+                return stage.reading[1]
+        return None
+
+    def earlier(self, stage: Stage, lost: bool) -> EarlierPicture:
+        """The picture of a stage, with what is ``lost`` or without, and what is read in it if that has begun. Around
+        the field it shows the table as it was when the first stage began."""
+        left, reading = self._reading(stage, stage.left(lost)) or (stage.left(lost), None)
+        return EarlierPicture(stage.known_in(self._begun, left), lost, reading)
+
+    def _reading(self, stage: Stage, left: np.ndarray) -> tuple[np.ndarray, Reading] | None:
+        if stage.reading is None or is_piece(stage.reading[0] != left, self._field_px):
+            return None
+        return stage.reading
+
+    def snapshot(self) -> "BuildStages":
+        """The same, in which nothing is seen to be gone any more."""
+        now = copy.copy(self)
+        now.kept = [replace(stage, gone=stage.gone.copy()) for stage in self.kept]
+        return now
+
     def lost(self) -> list[Stage]:
         """The last few stages that showed something as large as a piece until lately where it does not show now, in
         order."""
@@ -161,21 +198,20 @@ class BuildStages:
             lately = now.before_s > self._at_s - LATELY_S
             if is_piece((stage.labels >= 0) & (now.labels != stage.labels) & lately, self._field_px):
                 found.append(stage)
-        return found[:MOST_READ][::-1]
+        return found[:MOST_LOST][::-1]
 
-    def hidden_by(self, view: ZoneView, names: Sequence[str], build: Build) -> list[Stage]:
-        """Those that show something as large as a piece which the ``build`` hides now and has no piece for, a few that
-        show most of it. ``names``: the colours that labels count."""
+    def tell(self, view: ZoneView, names: Sequence[str], build: Build) -> bool:
+        """Whether any shows something as large as a piece which the ``build`` hides now and has no piece for.
+        ``names``: the colours that labels count."""
         now, field_px = self.now, int(view.regions[2].sum())
         if now is None or not self.kept:
-            return []
+            return False
         tags = piece_tags(view, build.piece_set, build.pieces)
         pieces = [
             (names.index(p.color), piece_tags(view, build.piece_set, [p]) >= 0, tags == i)
             for i, p in enumerate(build.pieces)
         ]
         first, last = (next(stage.seen_in(view, stage.labels)) for stage in (self.kept[0], now))
-        found = []
         for stage in self.kept[1:]:
             labels, gone = stage.seen_in(view, stage.labels, stage.gone)
             left = (tags >= 0) & (labels >= 0) & (labels != first) & (gone <= 0)
@@ -184,8 +220,8 @@ class BuildStages:
                 if as_now.size and as_now.mean() > SHOWN_SHARE:
                     left &= ~(alone & (labels == color))
             if any(_is_patch(left & (labels == color), field_px) for color in np.unique(labels[left])):
-                found.append((int(left.sum()), stage))
-        return [stage for _, stage in sorted(found, key=lambda f: -f[0])[:MOST_READ]]
+                return True
+        return False
 
 
 def _is_patch(mask: np.ndarray, field_px: int) -> bool:

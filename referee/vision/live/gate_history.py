@@ -1,7 +1,6 @@
 """What the gate has seen lately, and what that says of the moments around a press; and the watch from the press until
 the fields of who called Stop are settled and clear, live and of a film."""
 
-import copy
 import math
 from collections import defaultdict, deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -139,19 +138,15 @@ class GateHistory:
         moved = [t for t, g in self._gates(zone) if t <= press_s + FRAME_LATE_S and g.moving > TOUCHING] if zone else []
         return [f for f in before if f.at_s > max(moved, default=0.0)] or before[-1:]
 
-    def earlier(self, frame: np.ndarray) -> dict[str, EarlierPictures]:
-        """Zone -> what gives pictures like the ``frame`` (h, w, 3) from while its build grew, as it is known now."""
+    def earlier(self) -> dict[str, EarlierPictures]:
+        """Zone -> what gives pictures from while its build grew, as it is known now."""
 
         def pictures(stages: BuildStages, *of: Any) -> list[EarlierPicture]:
             *seen, right = of
-            telling, lost = stages.hidden_by(*seen), [] if right else stages.lost()
-            asked = stages.kept[1:] if telling else [stage for stage in stages.kept if stage in lost]
-            return [
-                EarlierPicture(stage.known_in(frame, stage in lost), stage in lost, stage in (*telling, *lost))
-                for stage in asked
-            ]
+            lost = [] if right else stages.lost()
+            return [stages.earlier(one, one in lost) for one in (stages.kept[1:] if stages.tell(*seen) else lost)]
 
-        return {zone: partial(pictures, copy.deepcopy(stages)) for zone, stages in self.stages.items()}
+        return {zone: partial(pictures, stages.snapshot()) for zone, stages in self.stages.items()}
 
     def covered(self, zone: str, frames: Sequence[Frame]) -> bool:
         """Whether a hand was over the field in one of these frames."""
