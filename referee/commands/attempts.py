@@ -20,7 +20,7 @@ from referee.journal.journal import Journal
 from referee.match.foul import foul_sentence
 from referee.recording import Attempt, load_attempt
 from referee.recording.address import AttemptSource, attempt_sources, fetched_attempt, text_beside
-from referee.recording.folder import CAMERA, DECK, EMPTY, META, PALETTE, PIECES, PLACED, STOP, TORN, write_json
+from referee.recording.folder import AT_GO, CAMERA, DECK, EMPTY, META, PALETTE, PIECES, PLACED, STOP, TORN, write_json
 from referee.recording.retention import LOG as RETENTION
 from referee.recording.retention import parse_removals
 from referee.recording.writer import truncation_record
@@ -162,7 +162,7 @@ def keep_case(attempt: Attempt, golden: Path, said: Mapping[str, str]) -> Path:
         raise BadAttempt(f"{target}: is there already")
     target.mkdir(parents=True)
     judged = [n for row in attempt.meta.get("judged") or () for n in row["files"]] or [STOP]
-    for name in [*judged, CAMERA, PALETTE, PIECES, DECK, EMPTY, PLACED]:
+    for name in [*judged, CAMERA, PALETTE, PIECES, DECK, EMPTY, AT_GO, PLACED]:
         if (attempt.folder / name).exists():
             shutil.copyfile(attempt.folder / name, target / name)
     kept = ("card", "zones", "judged", "verdicts", "stop", "rules", "findings", "simulated", "versions")

@@ -40,7 +40,8 @@ from referee.events import Event
 from referee.files import torn, write_whole
 
 META, VIDEO, TIMES, STOP, REVIEW = "attempt.json", "video.mp4", "frames.csv", "stop.png", "review.jsonl"
-CAMERA, PALETTE, PIECES, DECK, EMPTY = "camera.yaml", "palette.json", "pieces.json", "deck.json", "empty.png"
+CAMERA, PALETTE, PIECES, DECK = "camera.yaml", "palette.json", "pieces.json", "deck.json"
+EMPTY, AT_GO = "empty.png", "go.png"
 PLACED = "mats.json"
 """Zone -> corners (4, 2), shares of the picture, of a sheet that was placed by hand, for its markers were not read."""
 
@@ -219,6 +220,11 @@ class Attempt:
     def empty(self) -> np.ndarray | None:
         """The rig with nothing on the mats, (h, w, 3) uint8 BGR, if it was kept."""
         return read_image(path) if (path := self._kept(EMPTY)) else None
+
+    @cached_property
+    def at_go(self) -> np.ndarray | None:
+        """The table shortly before the go, where pieces lie about, (h, w, 3) uint8 BGR, if it was kept."""
+        return read_image(path) if (path := self._kept(AT_GO)) else None
 
     @cached_property
     def placed(self) -> dict[str, np.ndarray]:

@@ -45,7 +45,7 @@ def observer_of(attempt: Attempt, palette: str | None = None) -> Observer:
     """An observer with the attempt's pieces, lens, empty view and, unless another file is given, its palette."""
     colors = load_palette(palette) if palette else attempt.palette
     observer = Observer(attempt.piece_set, attempt.camera, colors, attempt.empty)
-    observer.placed = attempt.placed
+    observer.placed, observer.at_go = attempt.placed, attempt.at_go
     return observer
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from referee.errors import BadAttempt
 from referee.recording import Attempt, load_attempt
 from referee.recording.address import AttemptSource
-from referee.recording.folder import CAMERA, DECK, EMPTY, META, PALETTE, PIECES, PLACED, STOP, of_camera
+from referee.recording.folder import AT_GO, CAMERA, DECK, EMPTY, META, PALETTE, PIECES, PLACED, STOP, of_camera
 from referee.recording.writer import versions
 
 EYE = "referee.review.rejudge:judge_frames"
@@ -80,7 +80,7 @@ def is_unjudged(attempt: Attempt) -> bool:
 
 def files_used(attempt: Attempt, options: RejudgeOptions) -> list[str]:
     """Names of the attempt's files that a row is made of."""
-    learnt = (CAMERA, PALETTE, EMPTY, PLACED)
+    learnt = (CAMERA, PALETTE, EMPTY, AT_GO, PLACED)
     views = [(view, [of_camera(name, view.number) for name in learnt]) for view in attempt.judged_views]
     seen = [name for view, names in views for name in (*view.judged_names(), *names)] if options.look else []
     pressed = [n for zone in attempt.at_press for _, names in attempt.press_views(zone) for n in names]

@@ -35,14 +35,15 @@ Sign = Callable[[Path], None]
 
 
 def kept_files(deck: Deck, pieces: PieceSet, *observers: Observer) -> dict[str, object]:
-    """What an attempt keeps beside its video: the lens, the colours and the empty table as they are now, and those of a
-    second camera by names of their own."""
+    """What an attempt keeps beside its video: the lens, the colours, the empty table as they are now and the table
+    before the go, and those of a second camera by names of their own."""
     files: dict[str, object] = {"deck.json": deck.to_json(), "pieces.json": pieces.to_json()}
     for number, observer in enumerate(observers, 1):
         learnt = {
             "camera.yaml": observer.camera and camera_text(observer.camera),
             "palette.json": observer.palette,
             "empty.png": observer.empty,
+            "go.png": observer.at_go,
             PLACED: {zone: corners.tolist() for zone, corners in observer.placed.items()} or None,
         }
         files |= {of_camera(name, number): content for name, content in learnt.items()}

@@ -37,6 +37,7 @@ from referee.vision.image.aids import (
     moved,
     shown_apart,
     things_on_sheet,
+    unmoved,
 )
 from referee.vision.image.background import UNKNOWN_DENSITY, log_empty, shadow_tints
 from referee.vision.image.evidence import Empty, Evidence, foreground, gather_evidence, paper_white
@@ -214,6 +215,8 @@ class Observer:
         self.colors: np.ndarray | None = None
         """The frame that the colours were learnt from."""
         self.empty_mats: Mats | None = None
+        self.at_go: np.ndarray | None = None
+        """A frame from before the go, in which pieces lie about: those that lie so yet are of no build."""
         self.markers: Corners = {}
         self.placed: dict[str, np.ndarray] = {}
         """Zone -> its sheet's corners (4, 2), shares of the picture, placed by hand where its markers are not read."""
@@ -225,7 +228,7 @@ class Observer:
 
     def learn_empty(self, image: np.ndarray) -> None:
         """Take a frame (h, w, 3) of the rig with nothing on the mats."""
-        self.empty, self.empty_mats = image, None
+        self.empty, self.empty_mats, self.at_go = image, None, None
         self.markers = {**self.markers, **find_markers(gray_of(image))}
 
     def renew_empty(self, frame: np.ndarray) -> None:
@@ -236,6 +239,7 @@ class Observer:
         mats, then = self.look(frame), self._mats_when_empty(self.empty)
         if mats.poses.keys() == then.poses.keys() and not any(moved(then, mats, zone) for zone in mats.poses):
             self.learn_empty(empty_today(frame, self.empty))
+            self.at_go = frame
 
     def learn_colors(self, image: np.ndarray) -> Palette:
         """Learn the palette from a frame where every piece stands apart. Raises CannotSee without a mat, and FewPieces
@@ -386,7 +390,11 @@ class Observer:
             if still[things].mean() < STILL_THERE:
                 return None
             things &= still
-        return Empty(f, white, clipped_pixels(there), things)
+        lying = np.zeros(things.shape, bool)
+        if self.at_go is not None and self.at_go.shape == size:
+            at_go = view.crop(self.at_go)
+            lying = unmoved(color_features(at_go, sheet_white(view, at_go)), view.features(now), f)
+        return Empty(f, white, clipped_pixels(there), things, lying)
 
     def _palette_of(self, zones: Sequence[ZonePixels], shadows: bool = True) -> Palette:
         return learn_palette(self.piece_set, np.concatenate([zone.foreground(0, shadows) for zone in zones]))

@@ -85,7 +85,7 @@ def evidence_of(rig, frame, empty=None):
     if empty is not None:
         bare, nowhere = view.crop(empty), np.zeros(paper.shape, bool)
         lit = paper_white(bare, paper & ~marker & view.valid)
-        known = Empty(color_features(bare, lit), lit, nowhere, nowhere)
+        known = Empty(color_features(bare, lit), lit, nowhere, nowhere, nowhere)
     return view, gather_evidence(view, nominal_palette(builtin_piece_set()), white, known)
 
 

@@ -52,7 +52,7 @@ def of_empty(view: ZoneView, empty: np.ndarray) -> Empty:
     there = view.crop(empty)
     white = sheet_white(view, there)
     nowhere = np.zeros(there.shape[:2], bool)
-    return Empty(color_features(there, white), white, nowhere, nowhere)
+    return Empty(color_features(there, white), white, nowhere, nowhere, nowhere)
 
 
 def doubts(view: ZoneView, evidence: Evidence) -> tuple[str, ...]:

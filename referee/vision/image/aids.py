@@ -35,6 +35,9 @@ LENS_OFF_SHARE = measured(
 )
 SHADOWED_LIGHT = measured(0.75, "of the other mat's", "by hand: a quarter of the light is gone from one mat only")
 STILL_THERE = measured(0.5, "of a thing's pixels", "by hand: a build may hide the rest of what stood there before")
+LAY_THERE = measured(0.4, "of a feature", "by hand: what differs so much from the empty table is no shadow on it")
+LIES_THERE = measured(0.25, "of a feature", "by hand: noise and drift of the light are half of it")
+SEEN_PX = measured(5, "px of the view (mm)", "by hand: side of a pixel's neighbourhood, of which half must agree")
 EMPTY_TINT = measured(0.5, "log R - log G, or log B - theirs", "tinted shadows have up to 0.4, painted wood 0.6 to 3")
 
 DARK_LIGHT = measured(0.01, "of full light", "by hand: below it noise is most of a pixel")
@@ -146,6 +149,14 @@ def moved(then: Mats, now: Mats, zone: str) -> bool:
         return True
     off = np.linalg.norm(corners_px(then, then.poses[zone]) - corners_px(now, now.poses[zone]), axis=1)
     return float(np.median(off)) > EMPTY_MOVED_SHARE * now.camera.width
+
+
+def unmoved(then: np.ndarray, now: np.ndarray, empty: np.ndarray) -> np.ndarray:
+    """(h, w) bool: where something lies that lay there ``then``, by features (h, w, 3) of one view then, now, and of
+    the ``empty`` table."""
+    lay = np.abs(then - empty).max(-1) > LAY_THERE
+    same = cv2.blur((lay & (np.abs(now - then).max(-1) < LIES_THERE)).astype(np.float32), (SEEN_PX, SEEN_PX))
+    return np.asarray(lay & (same > 0.5))
 
 
 def things_on_sheet(view: ZoneView, f: np.ndarray) -> np.ndarray:

@@ -65,12 +65,14 @@ CLIP = measured(5.0, "nats", "by hand: no single pixel says more, for or against
 @dataclass(frozen=True, eq=False)
 class Empty:
     """The empty frame in one zone's view: ``features`` (h, w, 3), the paper's white (3,) there, where (h, w) it is
-    ``clipped`` in every channel, and where (h, w) ``things`` stand on the sheet that stand there yet."""
+    ``clipped`` in every channel, where (h, w) ``things`` stand on the sheet that stand there yet, and where (h, w)
+    pieces are ``lying`` that lay there at the go."""
 
     features: np.ndarray
     white: np.ndarray
     clipped: np.ndarray
     things: np.ndarray
+    lying: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -221,7 +223,7 @@ def gather_evidence(
 ) -> Evidence:
     """The evidence of one view, of whose sheet the ``white`` is (3,). ``paints`` (k, 3): features of the colours in
     white light, without them the palette's. Where (h, w) a view is ``hidden``, or a thing stands that stands in the
-    ``empty`` frame, it tells nothing of what is behind."""
+    ``empty`` frame or at the go, it tells nothing of what is behind."""
     f = view.features(white)
     # Heavy tails: a pixel far from every colour is not thereby evidence against one of them.
     painted = np.exp(palette.log_density(f))
@@ -234,7 +236,7 @@ def gather_evidence(
     most = of_piece.max(0)
     things = np.zeros(most.shape, bool) if hidden is None else hidden
     if empty:
-        things = things | empty.things
+        things = things | empty.things | empty.lying
     unknown = unknown_mask(view, f, table, most, palette, tints) & ~things
     lit_anew = relit is not None and np.abs(relit).max() >= LEAST_RELIT  # then more light is no sheen, but the room's
     shining = of_piece if lit_anew else sheened(of_piece, f, palette, plain)

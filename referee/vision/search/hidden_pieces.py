@@ -353,37 +353,41 @@ def _completed(
     earlier: Sequence[EarlierView],
     is_right: Callable[[Reading], bool],
 ) -> list[Hypothesis]:
-    """A hypothesis with those of the pieces (n, 5) that it would hide and that the earlier pictures clearly show; and
-    so again without its own pieces that no view shows."""
+    """A hypothesis with those of the pieces (n, 5) that it would hide and that the earlier pictures clearly show, the
+    clearest first, and where that is a question of the last of them, of either ruling; and so again without its own
+    pieces that no view shows."""
     shown = _shown(searched, views) > HIDDEN_SHARE
     prior, found = right_prior(len(views)), list[Hypothesis]()
     for kept in {(True,) * len(shown), tuple(shown.tolist())}:
         new = [replace(view, pieces=view.pieces[np.array(kept, bool)]) for view in views]
-        told = told_by(searched, new, earlier)
-        for row in hidden:
-            more = _with_piece(searched, new, row)
-            if more is not new and (better := told_by(searched, more, earlier)) > told + CLEARLY_SEEN:
-                new, told = more, better
-        won = _drawn_more(searched, views, new) + prior * (int(is_right(new[0])) - int(is_right(views[0])))
-        found.append((replace(new[0], score=views[0].score + won), *new[1:]))
+        ends, told = [new], told_by(searched, new, earlier)
+        while True:
+            tried = [more for row in hidden if (more := _with_piece(searched, new, row))]
+            said = [told_by(searched, more, earlier) for more in tried]
+            better = [k for k in np.argsort(said)[::-1] if said[k] > told + CLEARLY_SEEN]
+            if not better:
+                break
+            new, told = tried[better[0]], said[better[0]]
+            ends = [new, *(tried[k] for k in better if is_right(tried[k][0]) != is_right(new[0]))][:2]
+        for end in ends:
+            won = _drawn_more(searched, views, end) + prior * (int(is_right(end[0])) - int(is_right(views[0])))
+            found.append((replace(end[0], score=views[0].score + won), *end[1:]))
     return found
 
 
 def _with_piece(searched: Sequence[Searched], views: list[Reading], row: np.ndarray) -> list[Reading]:
-    """A hypothesis's views with the piece (5,), there or nearer or farther; as they are where it is among theirs, would
-    be in sight, or has no place."""
+    """A hypothesis's views with the piece (5,), there or nearer or farther, where the views speak least against it;
+    empty where it is among theirs, has no place, or would plainly be in sight."""
     canvas, rows = searched[0].canvas, turned(views[0].pieces, views[0].turn)
     cat = canvas.cat
     # What lies beyond the field may be the other player's.
     if _is_spent(cat, row, _in_field(canvas, views[0])) or _is_among(cat, row, rows):
-        return views
-    for there in _along_sight(canvas, row, FARTHER_MM):
-        if not _in_one_place(cat, there, rows):
-            there = pushed_out(cat, there, rows)
-            new = _with_row(views, there)
-            if _rests(cat, there, rows) and _shown(searched, new)[-1] <= HIDDEN_SHARE:
-                return new
-    return views
+        return []
+    free = [there for there in _along_sight(canvas, row, FARTHER_MM) if not _in_one_place(cat, there, rows)]
+    places = [there for at in free if _rests(cat, there := pushed_out(cat, at, rows), rows)]
+    tried = [_with_row(views, there) for there in places]
+    better = [_drawn_more(searched, views, new) for new in tried]
+    return tried[int(np.argmax(better))] if max(better, default=-np.inf) > -CLEARLY_SEEN else []
 
 
 def _shown(searched: Sequence[Searched], views: Sequence[Reading]) -> np.ndarray:
