@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from pathlib import Path
+from threading import current_thread, main_thread
 
 import pytest
 
@@ -27,12 +29,14 @@ from staged import (
     knocked_over,
     mat_pulled,
     play,
+    played,
     rig,
     untouched,
 )
 
 from referee.devices.ports import Frame
 from referee.match.commands import PressStop
+from referee.match.stop_views import SETTLED_S
 from referee.session.live_judging import LiveJudging
 
 pytestmark = pytest.mark.slow
@@ -77,6 +81,21 @@ def test_a_clean_stop_is_judged_as_ever(stage):
     assert play(stage, untouched(stage, stage.full)).award == ("Ann", 1)
     wrong = play(stage, untouched(stage, stage.full_without_last()))
     assert wrong.award == ("Ben", 1) and wrong.duel.reason == "false_stop" and not wrong.duel.findings["A"]
+
+
+def test_a_build_is_judged_while_its_view_settles(stage, monkeypatch):
+    """By the first calm frames after the press, once; nobody waits for what is known already."""
+    judged = Counter()
+    judge = stage.rig.observer.judge
+
+    def counted(*given, **named):
+        judged[current_thread() is main_thread()] += 1
+        return judge(*given, **named)
+
+    monkeypatch.setattr(stage.rig.observer, "judge", counted)
+    state, last_s = played(stage, untouched(stage, stage.full))
+    assert state.award == ("Ann", 1) and judged == {False: 1}
+    assert last_s < PRESS_S + SETTLED_S
 
 
 @pytest.mark.parametrize("hides", [False, True], ids=["beside", "before it"])

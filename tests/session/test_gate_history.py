@@ -9,7 +9,7 @@ import pytest
 
 from referee.devices.ports import Frame
 from referee.vision.live.gate import GateState
-from referee.vision.live.gate_history import GateHistory
+from referee.vision.live.gate_history import GateHistory, StopWatch
 
 PRESS_S = 10.0
 STILL, HAND, STIR, NEIGHBOUR = (False, 0.001), (True, 0.05), (False, 0.08), (True, 0.001)
@@ -184,3 +184,30 @@ def held_at_the_press(owner, neighbour=False):
 )
 def test_a_hand_at_rest_over_the_field_at_the_press_is_the_callers_where_it_leaves_as_such(owner, neighbour, said):
     assert held_at_the_press(owner, neighbour).hand("A", PRESS_S) == said
+
+
+def watched(rows) -> list[tuple[list[int], list[int]]]:
+    """Of each look every 0.1 s from the press on (hand over the field, moving): numbers of the calm frames so far, and
+    of those to judge."""
+    watch, found, moved_s = StopWatch(GateHistory(), lambda image: None), [], 0.0
+    for n, (hand, moving) in enumerate(rows):
+        at_s = PRESS_S + (n + 1) / 10
+        moved_s = at_s if moving > 0.01 else moved_s
+        gate = SimpleNamespace(mat_seen=True, hand=hand, moving=moving, settled_s=at_s - moved_s)
+        frame = Frame(np.zeros((1, 1, 3), np.uint8), n, at_s)
+        given = watch.clear_frames(frame, GateState({"A": gate}), ["A"], PRESS_S)
+        found.append(([f.number for f in watch.calm], [f.number for f in given]))
+    return found
+
+
+def test_the_first_calm_frames_are_judged_once_the_view_is_settled():
+    found = watched([STILL] * 6)
+    assert found[2] == ([0, 1, 2], []), "they may be judged early"
+    assert found[4] == ([], [0, 1, 2])
+
+
+@pytest.mark.parametrize("then", [HAND, STIR, NEIGHBOUR])
+def test_when_something_comes_before_the_view_is_settled_the_next_calm_frames_are(then):
+    found = watched([STILL] * 3 + [then] + [STILL] * 7)
+    assert found[2][0] == [0, 1, 2] and found[3] == ([], [])
+    assert next(given for _, given in found if given) == [4, 5, 6]

@@ -20,6 +20,7 @@ from cards.kinds.shapes import ShapesCard
 from cards.pieces import Pose
 from referee.simulator.build_plans import spread_set
 from referee.vision.observer import Observer
+from referee.vision.render.solids import piece_tags
 from referee.vision.search.sizes import scaled_set
 from referee.vision.verdict.visibility import visibility_of
 
@@ -114,6 +115,20 @@ def test_what_stood_there_before_is_no_piece_and_hides_what_it_covers(rig, bare,
     judgement = Observer(rig.piece_set, rig.camera, empty=before).judge([now], CARD, ["A"])
     assert judgement.zones["A"].ruling == ruling
     assert judgement.notes == ("something stands before mat A, as in the empty frame: take it away",)
+
+
+def test_a_piece_that_lies_as_before_the_go_tells_nothing_of_a_build(rig, bare):
+    """Behind the field, where the top of a tower may be seen; what came since is seen."""
+    lies, came = (Piece("cube", "blue", Pose(), x, 90.0, 15.0) for x in (-40.0, 40.0))
+    observer = Observer(rig.piece_set, rig.camera, empty=bare)
+    gains = []
+    for at_go in (bare, rig.photograph({"A": (lies,)})):
+        observer.renew_empty(at_go)
+        view, evidence = observer.gather(rig.photograph({"A": (lies, came)}))[2]["A"]
+        shown = [piece_tags(view, rig.piece_set, [piece]) == 0 for piece in (lies, came)]
+        gains.append([float((evidence.gains.max(0) > 1)[where].mean()) for where in shown])
+    assert gains[0][0] > 0.8 and gains[1][0] < 0.1
+    assert min(gains[0][1], gains[1][1]) > 0.8
 
 
 @pytest.mark.parametrize(

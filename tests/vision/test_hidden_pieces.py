@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from concurrent.futures import Future
 from dataclasses import replace
 
 import numpy as np
@@ -130,6 +132,27 @@ def test_a_stage_is_kept_of_each_piece_that_came(rig, observer, cube):
     shown = np.ascontiguousarray(picture.image[..., :3])
     assert not picture.lost and observer.judge(shown, CARD, ["A"]).zones["A"].build.pieces[0].shape == "cube"
     assert (picture.image[..., 3] == 255).all(), "all was seen at rest since the cube came"
+
+
+def test_a_stage_is_read_while_the_build_grows_and_again_when_a_piece_has_gone(rig, observer, cube):
+    history, read = played(rig, observer, [(), (cube,), (cube, *WALL)]), Counter()
+
+    def begin(image: np.ndarray) -> Future:
+        read["pictures"] += 1
+        reading = Future()
+        reading.set_result(observer.read_earlier(image, "A", CARD))
+        return reading
+
+    stages = history.stages["A"]
+    assert all(stages.read_next(begin) for _ in range(2)) and stages.read_next(begin) is None
+    settled = rig.photograph({"A": WALL})
+    judged = observer.judge(settled, CARD, ["A"], earlier=history.earlier())
+    assert read["pictures"] == 2 and len(judged.views["A"].earlier) == 2
+    assert all(one.reading and one.reading.result() for one in judged.views["A"].earlier)
+    unread = {"A": lambda *_: [one._replace(reading=None) for one in judged.views["A"].earlier]}
+    assert observer.judge(settled, CARD, ["A"], earlier=unread).zones["A"].build == judged.zones["A"].build
+    stages.kept[1].gone[stages.kept[1].labels >= 0] = True
+    assert stages.read_next(begin) and stages.read_next(begin) is None and read["pictures"] == 3
 
 
 def test_what_has_not_been_at_rest_since_the_last_piece_came_is_unknown(rig, observer, cube):
