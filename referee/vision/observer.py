@@ -94,8 +94,8 @@ class ReadPicture(NamedTuple):
 
 
 class EarlierPicture(NamedTuple):
-    """A frame (h, w, 3) from while a build grew, or (h, w, 4), transparent where nothing is known: by what the build
-    may hide, or from before something was ``lost`` from it, shortly before the Stop. ``reading``: what is read in it,
+    """A frame (h, w, 3) from while a build grew, or (h, w, 4), transparent where nothing is known; from before
+    something was ``lost`` from it, shortly before the Stop, or not. ``reading``: what is read in it,
     where that was begun already."""
 
     image: np.ndarray
@@ -103,9 +103,8 @@ class EarlierPicture(NamedTuple):
     reading: Future[ReadPicture | None] | None = None
 
 
-EarlierPictures = Callable[[ZoneView, Sequence[str], Build, bool], Sequence[EarlierPicture]]
-"""Gives them for a zone by its view, the names of the colours, the build as the settled view has it, and whether that
-is right."""
+EarlierPictures = Callable[[bool], Sequence[EarlierPicture]]
+"""Gives them for a zone, by whether the build as the settled view has it is right."""
 
 NO_EARLIER_PICTURES: Mapping[str, EarlierPictures] = MappingProxyType({})
 
@@ -604,7 +603,7 @@ def _with_earlier(
     if earlier is None or look.number:
         return hypotheses, [], None
     best, observer = hypotheses[0][0], look.observer
-    given = earlier(look.view, look.evidence.names, rulings.build(best), rulings.is_right(best))
+    given = earlier(rulings.is_right(best))
 
     def read(picture: EarlierPicture) -> ReadPicture | None:
         known = picture.reading.result() if picture.reading else None

@@ -223,7 +223,8 @@ def gather_evidence(
 ) -> Evidence:
     """The evidence of one view, of whose sheet the ``white`` is (3,). ``paints`` (k, 3): features of the colours in
     white light, without them the palette's. Where (h, w) a view is ``hidden``, or a thing stands that stands in the
-    ``empty`` frame or at the go, it tells nothing of what is behind."""
+    ``empty`` frame, it tells nothing of what is behind; where pieces lie as before the go, of none that they are of the
+    build."""
     f = view.features(white)
     # Heavy tails: a pixel far from every colour is not thereby evidence against one of them.
     painted = np.exp(palette.log_density(f))
@@ -236,7 +237,7 @@ def gather_evidence(
     most = of_piece.max(0)
     things = np.zeros(most.shape, bool) if hidden is None else hidden
     if empty:
-        things = things | empty.things | empty.lying
+        things = things | empty.things
     unknown = unknown_mask(view, f, table, most, palette, tints) & ~things
     lit_anew = relit is not None and np.abs(relit).max() >= LEAST_RELIT  # then more light is no sheen, but the room's
     shining = of_piece if lit_anew else sheened(of_piece, f, palette, plain)
@@ -246,6 +247,9 @@ def gather_evidence(
     blank, foot = blank | things, foot | things
     if blank.any():
         gains[:, blank] = 0.0
+    if empty:
+        unknown &= ~empty.lying
+        gains[:, empty.lying] = np.minimum(gains[:, empty.lying], 0.0)
     paper, _, _ = view.regions
     if empty is None:
         shared = shared | spread_out(gains, ~paper & view.valid)

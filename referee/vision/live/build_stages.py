@@ -6,7 +6,7 @@ for a moment. What stands behind another piece in the end is shown by the stages
 """
 
 import copy
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -14,7 +14,6 @@ from itertools import pairwise
 import cv2
 import numpy as np
 
-from cards.build import Build
 from referee.devices.ports import Frame
 from referee.vision.hands.geometry import reduction
 from referee.vision.image.shadow import CHANGED, channel_max
@@ -22,19 +21,11 @@ from referee.vision.image.view import ZoneView
 from referee.vision.live.field_snapshot import FieldSnapshot, is_piece
 from referee.vision.measured import measured
 from referee.vision.observer import EarlierPicture, ReadPicture
-from referee.vision.render.solids import piece_tags
 
 CALM_S = measured(0.2, "s", "by hand: a stage has not changed for so long: two looks or more")
 MOST_STAGES = measured(24, "stages", "for memory, half a megabyte each: ten pieces come, and some are taken away again")
-LOOK_PX = measured(3, "px of a view", "one of a look's, about")
 LATELY_S = measured(3.0, "s", "by hand: who presses believes in a build of so long ago")
 MOST_LOST = measured(3, "stages", "by hand, for time: so many of the last that showed what was lost")
-SHOWN_SHARE = measured(
-    0.9,
-    "of a piece's pixels",
-    "by hand: a stage in which so many have their label of now shows it; one of its colour behind it covers less",
-)
-
 
 Reading = Future[ReadPicture | None]
 """What is read in a stage's picture, on another thread."""
@@ -199,32 +190,3 @@ class BuildStages:
             if is_piece((stage.labels >= 0) & (now.labels != stage.labels) & lately, self._field_px):
                 found.append(stage)
         return found[:MOST_LOST][::-1]
-
-    def tell(self, view: ZoneView, names: Sequence[str], build: Build) -> bool:
-        """Whether any shows something as large as a piece which the ``build`` hides now and has no piece for.
-        ``names``: the colours that labels count."""
-        now, field_px = self.now, int(view.regions[2].sum())
-        if now is None or not self.kept:
-            return False
-        tags = piece_tags(view, build.piece_set, build.pieces)
-        pieces = [
-            (names.index(p.color), piece_tags(view, build.piece_set, [p]) >= 0, tags == i)
-            for i, p in enumerate(build.pieces)
-        ]
-        first, last = (next(stage.seen_in(view, stage.labels)) for stage in (self.kept[0], now))
-        for stage in self.kept[1:]:
-            labels, gone = stage.seen_in(view, stage.labels, stage.gone)
-            left = (tags >= 0) & (labels >= 0) & (labels != first) & (gone <= 0)
-            for color, alone, shown in pieces:
-                as_now = (labels == last)[shown] if shown.any() else (labels == color)[alone]
-                if as_now.size and as_now.mean() > SHOWN_SHARE:
-                    left &= ~(alone & (labels == color))
-            if any(_is_patch(left & (labels == color), field_px) for color in np.unique(labels[left])):
-                return True
-        return False
-
-
-def _is_patch(mask: np.ndarray, field_px: int) -> bool:
-    """Whether a mask (h, w) in a view has a patch as large as a piece, as looks tell it."""
-    small = cv2.resize(mask.astype(np.float32), None, fx=1 / LOOK_PX, fy=1 / LOOK_PX, interpolation=cv2.INTER_AREA)
-    return is_piece(small > 0.5, field_px // LOOK_PX**2)

@@ -7,7 +7,6 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import groupby, pairwise
-from typing import Any
 
 import numpy as np
 
@@ -141,10 +140,9 @@ class GateHistory:
     def earlier(self) -> dict[str, EarlierPictures]:
         """Zone -> what gives pictures from while its build grew, as it is known now."""
 
-        def pictures(stages: BuildStages, *of: Any) -> list[EarlierPicture]:
-            *seen, right = of
+        def pictures(stages: BuildStages, right: bool) -> list[EarlierPicture]:
             lost = [] if right else stages.lost()
-            return [stages.earlier(one, one in lost) for one in (stages.kept[1:] if stages.tell(*seen) else lost)]
+            return [stages.earlier(stage, stage in lost) for stage in stages.kept[1:]]
 
         return {zone: partial(pictures, stages.snapshot()) for zone, stages in self.stages.items()}
 
