@@ -8,7 +8,7 @@ verdict counts only when the pictures that it rests on are on the disk; else it 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from functools import partial
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -63,20 +63,6 @@ class JudgingSession(RunningSession, Protocol):
     proof: TableProof
 
 
-class _Question(NamedTuple):
-    """Frames of the main camera, those of the other ``beside`` them, the card, and the zones that are judged by it."""
-
-    frames: list[Frame]
-    beside: list[Frame]
-    card: Card
-    zones: tuple[str, ...]
-
-    @property
-    def key(self) -> tuple:
-        """What a question has in common with an equal one alone."""
-        return [f.number for f in self.frames], [f.number for f in self.beside], self.card.id, self.zones
-
-
 class StopJudging:
     """Judges the builds of one session after each Stop. To be used from one thread; ``shown`` from any. ``begin``
     is for what is done on another one meanwhile."""
@@ -117,9 +103,8 @@ class StopJudging:
         """While players build: have the stages of their builds read, one after the other."""
         if state.card_id is None or (self._reading and not self._reading.done()):
             return
-        card = self._session.deck.card(state.card_id)
-        reading = (stages.read_next(partial(self._read, zone, card)) for zone, stages in self._history.stages.items())
-        self._reading = next(filter(None, reading), None)
+        card, stages = self._card(state), self._history.stages.items()
+        self._reading = next(filter(None, (of.read_next(partial(self._read, zone, card)) for zone, of in stages)), None)
 
     def _read(self, zone: str, card: Card, image: np.ndarray) -> Reading:
         return self._begin(partial(self._session.observer.read_earlier, image, zone, card))
@@ -145,8 +130,9 @@ class StopJudging:
             self._watch.restart()
         elif frames := self._watch.clear_frames(frame, look, state.duel.callers, self._press_s(state)):
             self._judge(state, frames, frame, look)
-        elif len(self._watch.calm) == SETTLED_FRAMES:
-            self._judge_early(state, self._watch.calm, frame, look)
+        elif len(self._watch.calm) == SETTLED_FRAMES and not self._session.second:  # whose frames may yet come
+            if not self._is_as_unclear(look, frame.at_s):
+                self._judge_early(state, self._watch.calm)
         elif blocked and waits_s > BLOCKED_S:
             self._give_up(state, "no_clear_view")
 
@@ -191,40 +177,35 @@ class StopJudging:
         stops = [p.at_s for p in state.duel.stops if zone in (None, p.zone)]
         return max(stops, default=0.0) - self._session.shift_s
 
-    def _question(self, state: MatchState, frames: list[Frame], now: Frame) -> "_Question":
-        """What is judged when the view is settled ``now`` as it was in these frames."""
-        session = self._session
-        beside = settled_beside(session, [now])
-        if state.rules.judged_view == "at_stop" and (at_press := self._history.frames_at_press(self._press_s(state))):
-            last = max(state.duel.stops, key=lambda press: press.at_s)
-            frames, beside = at_press, self._beside_press(at_press, last.zone)
-        assert state.card_id is not None, "look() waits for a card"
-        return _Question(frames, beside, session.deck.card(state.card_id), state.duel.callers)
-
-    def _answer(self, asked: "_Question") -> Callable[[], Judgement]:
+    def _to_judge(self, state: MatchState, frames: list[Frame], beside: list[Frame]) -> Callable[[], Judgement]:
+        asked = frames, beside, self._card(state), state.duel.callers
         return partial(judge_by_cameras, self._session, *asked, self._history.earlier())
 
-    def _judge_early(self, state: MatchState, frames: list[Frame], now: Frame, look: GateState) -> None:
-        """Judge the first calm frames while the view settles: it counts where nothing moves until then. The frames of
-        a second camera may not have come yet."""
-        if (self._early and not self._early[1].done()) or self._session.second or self._is_as_unclear(look, now.at_s):
-            return
-        asked = self._question(state, frames, now)
-        if self._early is None or self._early[0] != asked.key:
-            self._early = asked.key, self._begin(self._answer(asked))
+    def _card(self, state: MatchState) -> Card:
+        assert state.card_id is not None, "nothing is judged without a card"
+        return self._session.deck.card(state.card_id)
+
+    def _judge_early(self, state: MatchState, frames: list[Frame]) -> None:
+        """Judge the first calm frames while the view settles: it counts where nothing moves until then."""
+        asked = _asked(state, frames)
+        if self._early is None or (self._early[0] != asked and self._early[1].done()):
+            self._early = asked, self._begin(self._to_judge(state, frames, []))
 
     def _judge(self, state: MatchState, frames: list[Frame], now: Frame, look: GateState) -> None:
         session, at_s = self._session, now.at_s
         if self._is_as_unclear(look, at_s):
             return
+        beside = settled_beside(session, [now])
+        if state.rules.judged_view == "at_stop" and (at_press := self._history.frames_at_press(self._press_s(state))):
+            last = max(state.duel.stops, key=lambda press: press.at_s)
+            frames, beside = at_press, self._beside_press(at_press, last.zone)
+        early, self._early = self._early, None
         try:
-            asked = self._question(state, frames, now)
-            frames, beside, card, _ = asked
-            early, self._early = self._early, None
             if state.phase == "stopped":
                 session.command(BeginJudging(at_s + session.shift_s))
-            judgement = early[1].result() if early and early[0] == asked.key else self._answer(asked)()
-            rows, self._lost = _rows(judgement), False
+            known = early is not None and early[0] == _asked(state, frames)
+            judgement = early[1].result() if early and known else self._to_judge(state, frames, beside)()
+            rows, card, self._lost = _rows(judgement), self._card(state), False
             views = {z: self._views(state, z, _said(rows, z), card) for z in state.duel.callers}
             if self._may_look_again(views, look, at_s):
                 return
@@ -332,6 +313,11 @@ class StopJudging:
             write()
         except OSError:
             self._lost = True
+
+
+def _asked(state: MatchState, frames: Sequence[Frame]) -> tuple:
+    """What two judgings of the same have in common."""
+    return [f.number for f in frames], state.duel.callers, state.card_id
 
 
 def _rows(judgement: Judgement) -> dict[str, dict]:

@@ -36,8 +36,8 @@ class Stage:
     """What stood at rest in a field's window: ``picture`` (h, w, 3) uint8, whose first row and column in the frame are
     ``at``; ``labels`` (h / factor, w / factor) int8, as ``FieldSnapshot``'s, -1 for none. Like it ``gone``, bool, where
     the field was seen empty since; ``since_s``, from when on the label has been seen, and ``before_s``, when last
-    what had been there before; ``rested_s``, when anything was last at rest there. ``reading``: what was drawn of it,
-    like ``labels``, for a picture that is read, and what will be read in it."""
+    what had been there before; ``rested_s``, when anything was last at rest there. ``reading``: what is read
+    in its picture."""
 
     at: tuple[int, int]
     picture: np.ndarray
@@ -47,21 +47,19 @@ class Stage:
     before_s: np.ndarray
     rested_s: np.ndarray
     factor: int
-    reading: tuple[np.ndarray, Reading] | None = None
+    reading: Reading | None = None
 
-    def left(self, lost: bool = False) -> np.ndarray:
-        """Bool like ``labels``: all but pieces whose place was seen empty since; with what is ``lost``, those too."""
-        return np.asarray(lost | ~self.gone | (self.labels < 0))
-
-    def in_frame(self, frame: np.ndarray, left: np.ndarray | None = None) -> np.ndarray:
-        """The frame (h, w, 3) with what is ``left`` of this in its place."""
+    def in_frame(self, frame: np.ndarray, lost: bool = False) -> np.ndarray:
+        """The frame (h, w, 3) with this in its place, but for pieces whose place was seen empty since; with what is
+        ``lost``, with those too."""
         (y, x), (h, w) = self.at, self.picture.shape[:2]
-        out, stands = frame.copy(), self.left() if left is None else left
-        shown = cv2.resize(stands.astype(np.uint8), (w, h), interpolation=cv2.INTER_NEAREST)
+        out = frame.copy()
+        stands = (lost | ~self.gone | (self.labels < 0)).astype(np.uint8)
+        shown = cv2.resize(stands, (w, h), interpolation=cv2.INTER_NEAREST)
         cv2.copyTo(self.picture, shown, out[y : y + h, x : x + w])
         return out
 
-    def known_in(self, frame: np.ndarray, left: np.ndarray | None = None) -> np.ndarray:
+    def known_in(self, frame: np.ndarray, lost: bool = False) -> np.ndarray:
         """The same as (h, w, 4) BGRA, transparent where nothing has been at rest since the last piece came: it may
         reach there."""
         (y, x), (h, w) = self.at, self.picture.shape[:2]
@@ -69,7 +67,7 @@ class Stage:
         came_s = self.since_s[self.labels >= 0].max(initial=0.0)
         known = np.where(self.rested_s < came_s, 0, 255).astype(np.uint8)
         alpha[y : y + h, x : x + w] = cv2.resize(known, (w, h), interpolation=cv2.INTER_NEAREST)
-        return np.dstack([self.in_frame(frame, left), alpha])
+        return np.dstack([self.in_frame(frame, lost), alpha])
 
     def seen_in(self, view: ZoneView, *maps: np.ndarray) -> Iterator[np.ndarray]:
         """Those ``maps`` of it in the pixels (h, w) of a view; -1 beyond."""
@@ -155,24 +153,19 @@ class BuildStages:
             stage.gone[bare] = True
 
     def read_next(self, begin: Callable[[np.ndarray], Reading]) -> Reading | None:
-        """Have the first stage read, from its picture as ``known_in``, that was not read as it is now; the one from
-        before anything came never is. None where there is no such."""
-        for stage in self.kept[1:]:
-            if self._reading(stage, left := stage.left()) is None:
-                stage.reading = left, begin(stage.known_in(self._begun, left))
-                return stage.reading[1]
-        return None
+        """Have the first stage read, from its picture as ``known_in``, that was not yet; the one from before anything
+        came never is. None where there is no such."""
+        stage = next((one for one in self.kept[1:] if one.reading is None), None)
+        if stage is None:
+            return None
+        stage.reading = begin(stage.known_in(self._begun, lost=True))
+        return stage.reading
 
     def earlier(self, stage: Stage, lost: bool) -> EarlierPicture:
-        """The picture of a stage, with what is ``lost`` or without, and what is read in it if that has begun. Around
-        the field it shows the table as it was when the first stage began."""
-        left, reading = self._reading(stage, stage.left(lost)) or (stage.left(lost), None)
-        return EarlierPicture(stage.known_in(self._begun, left), lost, reading)
-
-    def _reading(self, stage: Stage, left: np.ndarray) -> tuple[np.ndarray, Reading] | None:
-        if stage.reading is None or is_piece(stage.reading[0] != left, self._field_px):
-            return None
-        return stage.reading
+        """The picture of a stage, with what is ``lost`` or without, and what is read in it where that is the same.
+        Around the field it shows the table as it was when the first stage began."""
+        whole = lost or not is_piece(stage.gone & (stage.labels >= 0), self._field_px)
+        return EarlierPicture(stage.known_in(self._begun, whole), lost, stage.reading if whole else None)
 
     def snapshot(self) -> "BuildStages":
         """The same, in which nothing is seen to be gone any more."""

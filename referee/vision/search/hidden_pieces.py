@@ -250,19 +250,35 @@ def _along_sight(canvas: Canvas, row: np.ndarray, off_mm: Sequence[float]) -> np
 
 
 def _best_of(canvas: Canvas, rows: np.ndarray) -> float:
-    """The most that some of the pieces (n, 5) explain, those in the field a little moved: without those that explain
-    less than nothing, one by one."""
+    """The most that some of the pieces (n, 5) explain, those in the field a little moved: found by taking away one
+    after the other what explains less than nothing, or by putting one to the other."""
+    best, rows = max((_fewer(canvas, rows), _more(canvas, rows)), key=lambda found: found[0])
+    build = (np.abs(rows[:, 1:3]) <= canvas.field_mm).all(1)
+    if build.any():
+        fitted = fit_readings(canvas, [Reading(0.0, rows[build], 0.0)], FINE)[0].pieces
+        best = max(best, _evidence(canvas, np.vstack([fitted, rows[~build]])))
+    return best
+
+
+def _fewer(canvas: Canvas, rows: np.ndarray) -> tuple[float, np.ndarray]:
     best = _evidence(canvas, rows)
     while len(rows):
         less = [_evidence(canvas, np.delete(rows, i, 0)) for i in range(len(rows))]
         if max(less) <= best:
             break
         best, rows = max(less), np.delete(rows, int(np.argmax(less)), 0)
-    build = (np.abs(rows[:, 1:3]) <= canvas.field_mm).all(1)
-    if build.any():
-        fitted = fit_readings(canvas, [Reading(0.0, rows[build], 0.0)], FINE)[0].pieces
-        best = max(best, _evidence(canvas, np.vstack([fitted, rows[~build]])))
-    return best
+    return best, rows
+
+
+def _more(canvas: Canvas, rows: np.ndarray) -> tuple[float, np.ndarray]:
+    best, chosen, left = 0.0, list[int](), list(range(len(rows)))
+    while left:
+        more = [_evidence(canvas, rows[[*chosen, i]]) for i in left]
+        if max(more) <= best:
+            break
+        best = max(more)
+        chosen.append(left.pop(int(np.argmax(more))))
+    return best, rows[sorted(chosen)]
 
 
 def _evidence(canvas: Canvas, rows: np.ndarray) -> float:
@@ -376,18 +392,19 @@ def _completed(
 
 
 def _with_piece(searched: Sequence[Searched], views: list[Reading], row: np.ndarray) -> list[Reading]:
-    """A hypothesis's views with the piece (5,), there or nearer or farther, where the views speak least against it;
-    empty where it is among theirs, has no place, or would plainly be in sight."""
+    """A hypothesis's views with the piece (5,), there or nearer or farther; empty where it is among theirs, has no
+    place, or would plainly be in sight."""
     canvas, rows = searched[0].canvas, turned(views[0].pieces, views[0].turn)
     cat = canvas.cat
     # What lies beyond the field may be the other player's.
     if _is_spent(cat, row, _in_field(canvas, views[0])) or _is_among(cat, row, rows):
         return []
-    free = [there for there in _along_sight(canvas, row, FARTHER_MM) if not _in_one_place(cat, there, rows)]
-    places = [there for at in free if _rests(cat, there := pushed_out(cat, at, rows), rows)]
-    tried = [_with_row(views, there) for there in places]
-    better = [_drawn_more(searched, views, new) for new in tried]
-    return tried[int(np.argmax(better))] if max(better, default=-np.inf) > -CLEARLY_SEEN else []
+    for at in _along_sight(canvas, row, FARTHER_MM):
+        if not _in_one_place(cat, at, rows) and _rests(cat, there := pushed_out(cat, at, rows), rows):
+            new = _with_row(views, there)
+            if _drawn_more(searched, views, new) > -CLEARLY_SEEN:
+                return new
+    return []
 
 
 def _shown(searched: Sequence[Searched], views: Sequence[Reading]) -> np.ndarray:
