@@ -62,7 +62,7 @@ from referee.vision.search.hidden_pieces import (
     with_hidden_pieces,
 )
 from referee.vision.search.joint import Hypothesis, joint_readings, together
-from referee.vision.search.readings import SEARCHES, Searched, search
+from referee.vision.search.readings import SEARCHES, Searched, may_be_right, search
 from referee.vision.search.sizes import size_factor
 from referee.vision.search.stances import Catalogue, catalogue
 from referee.vision.verdict.case import Case, SeenEarlier
@@ -498,8 +498,9 @@ class ZoneLook:
         return search(self._canvas(rulings.card), rulings.card, rulings.is_right)
 
     def search_unfinished(self, card: Card) -> Searched:
-        """The same of a build that is growing: the card does not tell what stands, and a narrow search is enough."""
-        return search(self._canvas(card), searches=SEARCHES[:1])
+        """The same of a build that is growing: what the card shows is tried, but no likelier for that, and a narrow
+        search is enough."""
+        return search(self._canvas(card), card, searches=SEARCHES[:1])
 
     def _canvas(self, card: Card) -> Canvas:
         return canvas_of(self.view, self.evidence, self.cat, field_of(card))
@@ -615,12 +616,11 @@ def _with_earlier(
         seen = [(picture, one) for picture, one in zip(given, pool.map(read, given), strict=True) if one]
     views = earlier_views([one for _, one in seen], found[0])
     shown = [(picture, view) for (picture, _), view in zip(seen, views, strict=True) if len(view.standing)]
-    lost = any(picture.lost for picture, _ in shown)
-    if not lost and not is_doubtful(found, hypotheses[0], [view for _, view in shown]):
+    were_right = [one for picture, one in shown if picture.lost and may_be_right(one.searched, rulings.is_right)]
+    if not were_right and not is_doubtful(found, hypotheses[0], [view for _, view in shown]):
         return hypotheses, [], None
     pictures, stages = zip(*shown, strict=True)
     now = with_hidden_pieces(found, hypotheses, stages, rulings.is_right)
-    were_right = [one for picture, one in shown if picture.lost and rulings.is_right(one.searched.readings[0])]
     told = SeenEarlier(
         is_unlike(found, now, stages, rulings.is_right),
         not rulings.is_right(now[0][0]) and any(len(has_gone(found, now[0], one)) for one in were_right),

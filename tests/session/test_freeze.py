@@ -52,7 +52,7 @@ def mirrored():
     return Stage(rig(3, "across"), DECK.card("L09"), "B")
 
 
-@pytest.mark.parametrize("late_s", [0.15, 0.3, 0.6])
+@pytest.mark.parametrize("late_s", [0.15, 0.3, 0.45])
 def test_a_build_finished_after_the_press_is_a_false_stop(stage, late_s):
     state = play(stage, finishing_late(stage, late_s))
     assert state.award == ("Ben", 1) and state.duel.reason == "false_stop: touched_after_stop"

@@ -117,7 +117,7 @@ def test_a_stage_is_kept_of_each_piece_that_came(rig, observer, cube):
     history = played(rig, observer, [(), (cube,), (cube, *WALL)])
     assert len(history.stages["A"].kept) == 3
     assert judged(rig, observer, history, WALL).zones["A"].ruling == "mismatch"
-    picture, _ = history.earlier()["A"](True)
+    _, picture, _ = history.earlier()["A"](True)
     shown = np.ascontiguousarray(picture.image[..., :3])
     assert not picture.lost and observer.judge(shown, CARD, ["A"]).zones["A"].build.pieces[0].shape == "cube"
     assert (picture.image[..., 3] == 255).all(), "all was seen at rest since the cube came"
@@ -133,15 +133,15 @@ def test_a_stage_is_read_while_the_build_grows_and_anew_when_a_piece_has_gone(ri
         return reading
 
     stages = history.stages["A"]
-    assert all(stages.read_next(begin) for _ in range(2)) and stages.read_next(begin) is None
+    assert all(stages.read_next(begin) for _ in range(3)) and stages.read_next(begin) is None
     settled = rig.photograph({"A": WALL})
     said = observer.judge(settled, CARD, ["A"], earlier=history.earlier())
-    assert read["pictures"] == 2 and len(said.views["A"].earlier) == 2
+    assert read["pictures"] == 3 and len(said.views["A"].earlier) == 2
     assert all(one.reading and one.reading.result() for one in said.views["A"].earlier)
     unread = {"A": lambda *_: [one._replace(reading=None) for one in said.views["A"].earlier]}
     assert observer.judge(settled, CARD, ["A"], earlier=unread).zones["A"].build == said.zones["A"].build
     stages.kept[1].gone[stages.kept[1].labels >= 0] = True
-    assert [one.reading is None for one in history.earlier()["A"](True)] == [True, False], "it shows what has gone"
+    assert [one.reading is None for one in history.earlier()["A"](True)] == [False, True, False], "it shows what has gone"
 
 
 def test_what_has_not_been_at_rest_since_the_last_piece_came_is_unknown(rig, observer, cube):

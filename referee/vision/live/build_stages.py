@@ -153,9 +153,8 @@ class BuildStages:
             stage.gone[bare] = True
 
     def read_next(self, begin: Callable[[np.ndarray], Reading]) -> Reading | None:
-        """Have the first stage read, from its picture as ``known_in``, that was not yet; the one from before anything
-        came never is. None where there is no such."""
-        stage = next((one for one in self.kept[1:] if one.reading is None), None)
+        """Have the first stage read, from its picture as ``known_in``, that was not yet; None where there is none."""
+        stage = next((one for one in self.kept if one.reading is None), None)
         if stage is None:
             return None
         stage.reading = begin(stage.known_in(self._begun, lost=True))

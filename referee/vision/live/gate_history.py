@@ -142,7 +142,7 @@ class GateHistory:
 
         def pictures(stages: BuildStages, right: bool) -> list[EarlierPicture]:
             lost = [] if right else stages.lost()
-            return [stages.earlier(stage, stage in lost) for stage in stages.kept[1:]]
+            return [stages.earlier(stage, stage in lost) for stage in stages.kept]
 
         return {zone: partial(pictures, stages.snapshot()) for zone, stages in self.stages.items()}
 

@@ -392,8 +392,8 @@ def _completed(
 
 
 def _with_piece(searched: Sequence[Searched], views: list[Reading], row: np.ndarray) -> list[Reading]:
-    """A hypothesis's views with the piece (5,), there or nearer or farther; empty where it is among theirs, has no
-    place, or would plainly be in sight."""
+    """A hypothesis's views with the piece (5,), there or nearer or farther, of which they show hardly anything; empty
+    where it is among theirs, has no place, or would be in sight."""
     canvas, rows = searched[0].canvas, turned(views[0].pieces, views[0].turn)
     cat = canvas.cat
     # What lies beyond the field may be the other player's.
@@ -402,7 +402,7 @@ def _with_piece(searched: Sequence[Searched], views: list[Reading], row: np.ndar
     for at in _along_sight(canvas, row, FARTHER_MM):
         if not _in_one_place(cat, at, rows) and _rests(cat, there := pushed_out(cat, at, rows), rows):
             new = _with_row(views, there)
-            if _drawn_more(searched, views, new) > -CLEARLY_SEEN:
+            if abs(_drawn_more(searched, views, new)) < CLEARLY_SEEN:
                 return new
     return []
 

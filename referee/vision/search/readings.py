@@ -137,6 +137,12 @@ def search(
     return Searched(canvas, beam, loose, sorted(whole, key=lambda r: -r.score))
 
 
+def may_be_right(searched: Searched, is_right: Callable[[Reading], bool]) -> bool:
+    """Whether some reading that satisfies the card is as good as any, for who believes beforehand that it does."""
+    least = searched.readings[0].score - RIGHT_PRIOR
+    return any(reading.score > least and is_right(reading) for reading in searched.readings)
+
+
 def explored(
     beam: BeamSearch,
     loose: loose_pieces.Candidates,
