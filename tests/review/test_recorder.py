@@ -72,7 +72,7 @@ def test_an_attempt_is_whole_and_starts_before_the_go(kit, recorder, clock):
 
 
 def test_each_attempt_keeps_the_lens_that_was_in_use_at_its_go(kit, recorder, clock):
-    rig = SimpleNamespace(camera=None, palette=None, empty=None, placed={})
+    rig = SimpleNamespace(camera=None, palette=None, empty=None, at_go=None, placed={})
     lenses = [None, guessed_camera(1280, 720, 900.0), guessed_camera(1280, 720, 950.0)]
     folders = []
     for lens in lenses:

@@ -38,12 +38,16 @@ class StandInObserver:
     camera: object = None
     colors: object = None
     empty: object = None
+    at_go: object = None
     palette: object = None
     placed: dict = field(default_factory=dict)
     ready: bool = True
 
     def look(self, frame):
         return SimpleNamespace(poses={})
+
+    def read_earlier(self, image, zone, card):
+        """Reads nothing."""
 
     def renew_empty(self, frame):
         """Learns nothing: no pixel is looked at."""

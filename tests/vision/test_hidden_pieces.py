@@ -141,7 +141,9 @@ def test_a_stage_is_read_while_the_build_grows_and_anew_when_a_piece_has_gone(ri
     unread = {"A": lambda *_: [one._replace(reading=None) for one in said.views["A"].earlier]}
     assert observer.judge(settled, CARD, ["A"], earlier=unread).zones["A"].build == said.zones["A"].build
     stages.kept[1].gone[stages.kept[1].labels >= 0] = True
-    assert [one.reading is None for one in history.earlier()["A"](True)] == [False, True, False], "it shows what has gone"
+    assert [one.reading is None for one in history.earlier()["A"](True)] == [False, True, False], (
+        "it shows what has gone"
+    )
 
 
 def test_what_has_not_been_at_rest_since_the_last_piece_came_is_unknown(rig, observer, cube):

@@ -90,7 +90,7 @@ class FakeObserver:
 
     def __init__(self, piece_set) -> None:
         self.camera, self.palette, self.asked = None, nominal_palette(piece_set), []
-        self.empty, self.colors, self.markers, self.placed = None, None, {}, {}
+        self.empty, self.at_go, self.colors, self.markers, self.placed = None, None, None, {}, {}
 
     def learn_empty(self, image) -> None:
         self.asked.append("empty")
