@@ -94,9 +94,9 @@ class ReadPicture(NamedTuple):
 
 
 class EarlierPicture(NamedTuple):
-    """A frame (h, w, 3) from while a build grew, or (h, w, 4), transparent where nothing is known; from before
-    something was ``lost`` from it, shortly before the Stop, or not. ``reading``: what is read in it,
-    where that was begun already."""
+    """A frame (h, w, 3) from while a build grew, or (h, w, 4), transparent where nothing is known. ``lost``: whether it
+    is from before something was lost from the build, shortly before the Stop. ``reading``: what is read in it, where
+    that was begun already."""
 
     image: np.ndarray
     lost: bool = False
@@ -607,7 +607,8 @@ def _with_earlier(
     given = earlier(rulings.is_right(best))
 
     def read(picture: EarlierPicture) -> ReadPicture | None:
-        known = picture.reading.result() if picture.reading else None
+        begun = picture.reading
+        known = begun.result() if begun and begun.exception() is None else None  # one that failed is read anew
         if known and known.searched.canvas.cat is look.cat:
             return known
         return observer.read_earlier(picture.image, look.view.zone, rulings.card)

@@ -138,8 +138,11 @@ def test_a_stage_is_read_while_the_build_grows_and_anew_when_a_piece_has_gone(ri
     said = observer.judge(settled, CARD, ["A"], earlier=history.earlier())
     assert read["pictures"] == 3 and len(said.views["A"].earlier) == 2
     assert all(one.reading and one.reading.result() for one in said.views["A"].earlier)
-    unread = {"A": lambda *_: [one._replace(reading=None) for one in said.views["A"].earlier]}
-    assert observer.judge(settled, CARD, ["A"], earlier=unread).zones["A"].build == said.zones["A"].build
+    failed = Future()
+    failed.set_exception(MemoryError())
+    for reading in (None, failed):
+        anew = {"A": lambda *_, r=reading: [one._replace(reading=r) for one in said.views["A"].earlier]}
+        assert observer.judge(settled, CARD, ["A"], earlier=anew).zones["A"].build == said.zones["A"].build
     stages.kept[1].gone[stages.kept[1].labels >= 0] = True
     assert [one.reading is None for one in history.earlier()["A"](True)] == [False, True, False], (
         "it shows what has gone"

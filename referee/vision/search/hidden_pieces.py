@@ -252,7 +252,7 @@ def _along_sight(canvas: Canvas, row: np.ndarray, off_mm: Sequence[float]) -> np
 def _best_of(canvas: Canvas, rows: np.ndarray) -> float:
     """The most that some of the pieces (n, 5) explain, those in the field a little moved: found by taking away one
     after the other what explains less than nothing, or by putting one to the other."""
-    best, rows = max((_fewer(canvas, rows), _more(canvas, rows)), key=lambda found: found[0])
+    best, rows = max((_by_removing(canvas, rows), _by_adding(canvas, rows)), key=lambda found: found[0])
     build = (np.abs(rows[:, 1:3]) <= canvas.field_mm).all(1)
     if build.any():
         fitted = fit_readings(canvas, [Reading(0.0, rows[build], 0.0)], FINE)[0].pieces
@@ -260,7 +260,7 @@ def _best_of(canvas: Canvas, rows: np.ndarray) -> float:
     return best
 
 
-def _fewer(canvas: Canvas, rows: np.ndarray) -> tuple[float, np.ndarray]:
+def _by_removing(canvas: Canvas, rows: np.ndarray) -> tuple[float, np.ndarray]:
     best = _evidence(canvas, rows)
     while len(rows):
         less = [_evidence(canvas, np.delete(rows, i, 0)) for i in range(len(rows))]
@@ -270,7 +270,7 @@ def _fewer(canvas: Canvas, rows: np.ndarray) -> tuple[float, np.ndarray]:
     return best, rows
 
 
-def _more(canvas: Canvas, rows: np.ndarray) -> tuple[float, np.ndarray]:
+def _by_adding(canvas: Canvas, rows: np.ndarray) -> tuple[float, np.ndarray]:
     best, chosen, left = 0.0, list[int](), list(range(len(rows)))
     while left:
         more = [_evidence(canvas, rows[[*chosen, i]]) for i in left]
