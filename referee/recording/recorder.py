@@ -331,13 +331,7 @@ class Recorder:
     def _do(self, action: Callable[[AttemptWriter], None]) -> None:
         with self._wake:
             if self._folder is not None:
-                self._append(lambda: self._act(action))
-
-    def _act(self, action: Callable[[AttemptWriter], None]) -> None:
-        if self._take is not None:
-            action(self._take)
-            if self._take.past_stop:
-                self._tell_thin(self._take)
+                self._append(lambda: None if self._take is None else action(self._take))
 
     def _tell_thin(self, take: AttemptWriter) -> None:
         """Say at once that a Stop's evidence is thin, while people can still be asked; take it back where what came
@@ -356,6 +350,8 @@ class Recorder:
         while (job := self._next()) is not None:
             try:
                 job()
+                if (take := self._take) is not None and take.past_stop and not take.broken:
+                    self._tell_thin(take)
             except (OSError, FFmpegError, BadAttempt, ValueError) as error:
                 self._broken(error)
 

@@ -207,10 +207,10 @@ class AttemptWriter:
 
     @property
     def past_stop(self) -> bool:
-        """Whether something was marked so long after the Stop that the pictures around it should be here."""
+        """Whether something was filmed or marked so long after the Stop that the pictures around it should be here."""
         rows = [self._in_video_time(mark) for mark in self._marks]
-        stop = _stop(rows)
-        return stop is not None and max(row["seconds"] for row in rows) > stop["seconds"] + CAMERA_DELAY_S
+        stop, filmed_s = _stop(rows), self._video(self._films[1].last_s or self.go_at_s)
+        return stop is not None and max(filmed_s, *(row["seconds"] for row in rows)) > stop["seconds"] + CAMERA_DELAY_S
 
     def thin(self) -> dict[str, float] | None:
         """What makes the record of the Stop thin, in every film: ``nearest_s``, how far its nearest picture is from it

@@ -325,6 +325,19 @@ def test_few_pictures_around_the_stop_are_thin_evidence(kit, recorder, clock):
     assert "few pictures around the Stop" in recorder.problem
 
 
+def test_thin_evidence_is_told_by_the_next_pictures_whatever_else_happens(kit, recorder, clock, monkeypatch):
+    monkeypatch.setattr("referee.recording.writer.MAX_STOP_GAP_S", -1.0)  # no picture is near enough
+    recorder.begin({"match_id": "M1", "card": "L00"})
+    recorder.frame(kit.shot(0, clock))
+    recorder.mark("stop", clock.now_s(), zone="B")
+    for n in range(1, 11):  # 0.4 s
+        recorder.frame(kit.shot(n, clock))
+    assert recorder.settle(20) and recorder.problem is None
+    for n in range(11, 16):
+        recorder.frame(kit.shot(n, clock))
+    assert recorder.settle(20) and "few pictures around the Stop" in recorder.problem
+
+
 @pytest.mark.parametrize("hurried", [range(0, 0), range(20, 50), range(60)])
 def test_a_video_whose_quality_falls_back_and_comes_back_is_one_whole_video(kit, tmp_path, hurried):
     noise = np.random.default_rng(1).normal(0, 3, (60, 120, 160, 3))
