@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from cards.build import Piece
+from cards.kinds.height import HeightCard
 from cards.kinds.layout import LayoutCard
 from cards.pieces import Pose
 from referee.devices.ports import Frame
@@ -174,6 +175,22 @@ def test_what_is_transparent_in_an_earlier_picture_speaks_neither_for_nor_agains
         picture = np.dstack([shown, np.full(shown.shape[:2], alpha, np.uint8)])
         before = {"A": lambda *_, picture=picture: [EarlierPicture(picture)]}
         assert observer.judge(settled, CARD, ["A"], earlier=before).zones["A"].ruling == ruling
+
+
+def test_a_piece_over_what_is_unknown_may_stand_on_what_was_not_seen(rig, observer):
+    """Of a plank with a cube on its far end nothing but the cube was seen before a third piece hid it."""
+    camera = np.asarray(observer.look(rig.photograph()).poses["A"].camera_at[:2])
+    away = -camera / np.linalg.norm(camera)
+    yaw = float(np.degrees(np.arctan2(-away[0], away[1])))
+    plank = Piece("rectangle", "green", Pose(0, "side"), 0.0, 0.0, 12.5, yaw)
+    on_it = Piece("cube", "blue", Pose(), *(11.0 * away), 40.0, yaw)
+    front = Piece("rectangle", "green", Pose(90, "side"), *(-24.0 * away), 62.5, yaw)
+    shown = rig.photograph({"A": (plank, on_it)})
+    known = np.full(shown.shape[:2], 255, np.uint8)
+    known[rig.pixel("A", on_it.x, on_it.y, 25.0)[1] :] = 0
+    before = {"A": lambda *_: [EarlierPicture(np.dstack([shown, known]))]}
+    said = observer.judge(rig.photograph({"A": (plank, on_it, front)}), HeightCard("H", 1, 3), ["A"], earlier=before)
+    assert said.zones["A"].ruling != "mismatch", said.zones["A"].reasons
 
 
 def test_what_was_seen_to_go_is_no_longer_there(rig, observer, cube):

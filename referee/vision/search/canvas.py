@@ -163,8 +163,13 @@ def coarse_canvas(canvas: Canvas, factor: int = COARSE) -> Canvas:
     return Canvas(canvas.cat, canvas.camera, matrix, gains, factor, canvas.field_mm, canvas.untold)
 
 
+def prior_cost(cat: Catalogue, rows: np.ndarray) -> float:
+    """Nats against a build (pieces, 5) before any pixel is seen: its pieces, and its rare poses."""
+    return PIECE_COST * len(rows) + RARE_COST * float(cat.rare[rows[:, 0].astype(int)].sum())
+
+
 def prior_costs(cat: Catalogue, builds: Sequence[np.ndarray]) -> np.ndarray:
-    """(n,) nats against each of n builds (pieces, 5) before any pixel is seen: its pieces, and its rare poses."""
+    """(n,) the same of each of n builds."""
     of = np.repeat(np.arange(len(builds)), [len(pieces) for pieces in builds])
     rare = cat.rare[np.concatenate(builds)[:, 0].astype(int)] if builds else np.zeros(0)
     return PIECE_COST * np.bincount(of, minlength=len(builds)) + RARE_COST * np.bincount(of, rare, len(builds))
@@ -231,7 +236,7 @@ def lowest_first(cat: Catalogue, pieces: np.ndarray) -> np.ndarray:
 def rescored(canvas: Canvas, r: Reading) -> Reading:
     """The reading with its score on this canvas."""
     got = canvas.draw(r) - crookedness(canvas, r)
-    return Reading(r.turn, r.pieces, got - float(prior_costs(canvas.cat, [r.pieces])[0]), r.origin)
+    return Reading(r.turn, r.pieces, got - prior_cost(canvas.cat, r.pieces), r.origin)
 
 
 def to_build(cat: Catalogue, reading: Reading) -> Build:

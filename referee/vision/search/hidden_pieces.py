@@ -8,9 +8,9 @@ what stands now are made of what is tracked: grown on it, under and behind those
 view shows must be clearly shown by an earlier picture.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -22,7 +22,8 @@ from referee.vision.search.canvas import (
     draw_loose,
     fit_readings,
     lowest_first,
-    prior_costs,
+    prior_cost,
+    squared,
     turned,
 )
 from referee.vision.search.joint import Hypothesis, inside, scored
@@ -40,10 +41,12 @@ UNLIKE = measured(450.0, "nats", "by hand: an earlier picture that is so far beh
 GROWN_PIECES = measured(6, "pieces", "by hand, for time: so many are put on what an earlier picture shows")
 TRACKED_PIECES = measured(2, "pieces", "by hand, for time: so many may come between two earlier pictures")
 GROWN_STATES = measured(24, "builds", "by hand, for time: of each number of pieces")
-FARTHER_MM = measured((0.0, -24.0, -12.0, 12.0, 24.0), "mm", "by hand: steps of depth that a fit covers between them")
+FARTHER_MM = measured((0.0, -12.0, 12.0, -24.0, 24.0), "mm", "by hand: steps of depth that a fit covers between them")
 APART_MM = measured(8.0, "mm", "by hand: places of a further piece that are nearer to each other are one")
-LAST_TRACKED = measured(4, "pictures", "by hand, for time: on what the last of them show builds are grown")
+TRACKS = measured(3, "builds", "by hand, for time: so many of what an earlier picture may show are followed")
+LAST_TRACKED = measured(2, "pictures", "by hand, for time: on what the last of them show builds are grown")
 COMPLETED_OF_EACH = measured(16, "hypotheses", "by hand, for time: so many of each ruling are tried with hidden pieces")
+WON_BY_HIDDEN = measured(2500.0, "nats", "by hand, for time: what is so far behind leads with no hidden piece either")
 GROWN_KEPT = measured(12, "hypotheses", "by hand, for time: so many of the grown ones are weighed by the film")
 
 
@@ -115,35 +118,48 @@ def with_hidden_pieces(
     best first; and such as these suggest: as they are, without what no view shows of them, beside and on what each
     picture shows, and grown on it."""
     canvas = searched[0].canvas
-    best = [next((views for views in hypotheses if is_right(views[0]) == right), ()) for right in (True, False)]
-    tried = {id(views): views for views in (*hypotheses[: 2 * FEW_READINGS], *best) if views}
-    begun = _tracked(earlier)[-LAST_TRACKED:]
-    tops = [_on_top(canvas, rows, views[0]) for rows in begun for views in tried.values()]
-    lifted = [(_put_on(canvas, rows, views[0]), len(rows)) for rows in begun for views in tried.values()]
+    settled = _distinct(canvas, hypotheses)
+    tried = [views[0] for views in settled[: 2 * FEW_READINGS]]
+    begun = [rows for tracks in _tracked(earlier)[-LAST_TRACKED:] for rows in tracks if len(rows)]
+    tops = [_on_top(canvas, rows, reading) for rows in begun for reading in tried]
+    lifted = [(_put_on(canvas, rows, reading), len(rows)) for rows in begun for reading in tried]
     tops += fit_readings(searched[0].beam.canvas, [build for build, _ in lifted], FINE, [held for _, held in lifted])
     hidden = _suggested(canvas.cat, begun, earlier)
-    begins = [*tried.values(), *scored(searched, tops, is_right)]
+    begins = [*settled, *scored(searched, tops, is_right)]
     for rows in begun:
         built = _grown_on(searched[0], rows, hypotheses[0][0].turn, GROWN_PIECES)
         grown = scored(searched, built, is_right)[:GROWN_KEPT]
         begins += [*grown, *(_put_back(searched, views, rows) for views in grown)]
-    begins = sorted(begins, key=lambda views: -views[0].score)
-    of_ruling = {right: [views for views in begins if is_right(views[0]) == right] for right in (True, False)}
-    chosen = [*of_ruling[True][:COMPLETED_OF_EACH], *of_ruling[False][:COMPLETED_OF_EACH]]
-    completed = [one for views in chosen for one in _completed(searched, views, hidden, earlier, is_right)]
+    begins = _distinct(canvas, begins)
     told: list[Hypothesis] = []
     ahead = dict.fromkeys((True, False), -np.inf)
-    for views in sorted([*begins, *completed], key=lambda views: -views[0].score):
-        right = is_right(views[0])
-        score, least = views[0].score, ahead[right] - CLEARLY_SEEN
-        for one in earlier:
-            if score <= least:  # far behind already
-                break
-            score += told_by(searched, views, [one])
-        if score > least:
-            ahead[right] = max(ahead[right], score)
-            told.append((replace(views[0], score=score), *views[1:]))
+
+    def weigh(some: Sequence[Hypothesis]) -> None:
+        for views in sorted(some, key=lambda views: -views[0].score):
+            right = is_right(views[0])
+            score, least = views[0].score, ahead[right] - CLEARLY_SEEN
+            for one in earlier:
+                if score <= least:  # far behind already
+                    break
+                score += told_by(searched, views, [one])
+            if score > least:
+                ahead[right] = max(ahead[right], score)
+                told.append((replace(views[0], score=score), *views[1:]))
+
+    weigh(begins)
+    for right in (True, False):
+        for views in [views for views in begins if is_right(views[0]) == right][:COMPLETED_OF_EACH]:
+            if views[0].score > max(ahead.values()) - WON_BY_HIDDEN:
+                weigh(_completed(searched, views, hidden, earlier, is_right))
     return sorted(told, key=lambda views: -views[0].score)
+
+
+def _distinct(canvas: Canvas, hypotheses: Sequence[Hypothesis]) -> list[Hypothesis]:
+    """The best of the hypotheses that have the same pieces in the same places, best first."""
+    found: dict[tuple, Hypothesis] = {}
+    for views in sorted(hypotheses, key=lambda views: -views[0].score):
+        found.setdefault(_places_of(_in_field(canvas, views[0])), views)
+    return list(found.values())
 
 
 def _suggested(cat: Catalogue, tracked: Sequence[np.ndarray], earlier: Sequence[EarlierView]) -> np.ndarray:
@@ -155,23 +171,29 @@ def _suggested(cat: Catalogue, tracked: Sequence[np.ndarray], earlier: Sequence[
     return found[np.argsort([-n for n in shown], kind="stable")]
 
 
-def _tracked(earlier: Sequence[EarlierView]) -> list[np.ndarray]:
-    """(n, 5) each: what stands in the field by each earlier picture and by those before it, in the mat's frame."""
-    found = [np.zeros((0, 5))]
+def _tracked(earlier: Sequence[EarlierView]) -> list[list[np.ndarray]]:
+    """For each earlier picture the best few of what may stand in the field by it and those before it, as (n, 5) pieces
+    in the mat's frame."""
+    found: list[list[np.ndarray]] = [[]]
     for k, one in enumerate(earlier):
-        reading, last, canvas = one.searched.readings[0], found[-1], one.searched.canvas
-        tried = [one.standing]
-        if len(last):
+        reading, canvas, tried = one.searched.readings[0], one.searched.canvas, [one.standing]
+        for last in found[-1]:
             grown = sorted(_grown_on(one.searched, last, reading.turn, TRACKED_PIECES), key=lambda r: -r.score)
             further = *grown[:GROWN_KEPT], _on_top(canvas, last, reading), _put_on(canvas, last, reading)
             tried += [turned(r.pieces, r.turn) for r in further]
+        tried = list({_places_of(rows): rows for rows in tried}.values())
         score = [
-            _evidence(one.searched.beam.canvas, np.vstack([rows, one.outside]))
+            _fitted(one.searched.beam.canvas, np.vstack([rows, one.outside]))
             + told_by([one.searched], (Reading(0.0, rows, 0.0),), earlier[:k])
             for rows in tried
         ]
-        found.append(tried[int(np.argmax(score))])
+        found.append([tried[i] for i in np.argsort(score)[::-1][:TRACKS]])
     return found[1:]
+
+
+def _places_of(rows: np.ndarray) -> tuple:
+    """What pieces (n, 5) in the same places have in common."""
+    return tuple(sorted(map(tuple, np.round(rows[:, :4] / (1, APART_MM, APART_MM, APART_MM)).tolist())))
 
 
 def told_by(searched: Sequence[Searched], views: Sequence[Reading], earlier: Sequence[EarlierView]) -> float:
@@ -243,21 +265,29 @@ def _bare_nats(canvas: Canvas, reading: Reading, row: np.ndarray, off_mm: Sequen
 def _along_sight(canvas: Canvas, row: np.ndarray, off_mm: Sequence[float]) -> np.ndarray:
     """(n, 5) a piece (5,) in the mat's frame so far off, on the table plane, along the line on which the camera sees
     it."""
-    away = row[1:3] + (canvas.camera[:, :3].T @ canvas.camera[:, 3])[:2]  # the camera is at -R't
+    away = row[1:3] - _eye(canvas)[:2]
     found = np.repeat(row[None], len(off_mm), 0)
     found[:, 1:3] += np.outer(off_mm, away / np.linalg.norm(away))
     return found
 
 
+def _eye(canvas: Canvas) -> np.ndarray:
+    """(3,) mm, where the camera is in the mat's frame: -R't."""
+    return np.asarray(-canvas.camera[:, :3].T @ canvas.camera[:, 3])
+
+
 def _best_of(canvas: Canvas, rows: np.ndarray) -> float:
     """The most that some of the pieces (n, 5) explain, those in the field a little moved: found by taking away one
     after the other what explains less than nothing, or by putting one to the other."""
-    best, rows = max((_by_removing(canvas, rows), _by_adding(canvas, rows)), key=lambda found: found[0])
-    build = (np.abs(rows[:, 1:3]) <= canvas.field_mm).all(1)
-    if build.any():
-        fitted = fit_readings(canvas, [Reading(0.0, rows[build], 0.0)], FINE)[0].pieces
-        best = max(best, _evidence(canvas, np.vstack([fitted, rows[~build]])))
-    return best
+    return _fitted(canvas, max((_by_removing(canvas, rows), _by_adding(canvas, rows)), key=lambda found: found[0])[1])
+
+
+def _fitted(canvas: Canvas, rows: np.ndarray) -> float:
+    """The nats that pieces (n, 5) explain, those in the field a little moved."""
+    within = (np.abs(rows[:, 1:3]) <= canvas.field_mm).all(1)
+    build = [squared(canvas.cat, Reading(0.0, rows[within], 0.0))] if within.any() else []
+    tried = [rows[within], *(turned(one.pieces, one.turn) for one in fit_readings(canvas, build, FINE))]
+    return max(_evidence(canvas, np.vstack([pieces, rows[~within]])) for pieces in tried)
 
 
 def _by_removing(canvas: Canvas, rows: np.ndarray) -> tuple[float, np.ndarray]:
@@ -285,7 +315,7 @@ def _evidence(canvas: Canvas, rows: np.ndarray) -> float:
     """Nats for pieces (n, 5) in the mat's frame."""
     if not len(rows):
         return 0.0
-    return canvas.draw(Reading(0.0, rows, 0.0)) - float(prior_costs(canvas.cat, [rows])[0])
+    return canvas.draw(Reading(0.0, rows, 0.0)) - prior_cost(canvas.cat, rows)
 
 
 def _grown_on(one: Searched, rows: np.ndarray, turn: float, most: int) -> list[Reading]:
@@ -318,23 +348,26 @@ def _with_row(views: Sequence[Reading], row: np.ndarray) -> list[Reading]:
 def _on_top(canvas: Canvas, rows: np.ndarray, reading: Reading) -> Reading:
     """The pieces (n, 5) in the mat's frame, with those of a reading that may stand on or beside them, from its highest
     down, as many as there are."""
-    cat, chosen = canvas.cat, rows
     above = turned(reading.pieces, reading.turn)
-    for row in above[np.argsort(-above[:, 3])]:
-        taken = _is_spent(cat, row, chosen) or _is_among(cat, row, chosen)
-        if not taken and not _in_one_place(cat, row, chosen):
-            chosen = np.vstack([chosen, pushed_out(cat, row, chosen)])
-    return Reading(reading.turn, turned(lowest_first(cat, chosen), -reading.turn), 0.0)
+    chosen = _joined(canvas, rows, above[np.argsort(-above[:, 3])])
+    return Reading(reading.turn, turned(lowest_first(canvas.cat, chosen), -reading.turn), 0.0)
 
 
 def _put_on(canvas: Canvas, rows: np.ndarray, reading: Reading) -> Reading:
-    """The pieces (n, 5) in the mat's frame, and those of a reading that are left in the box, its lowest first: a fit
-    sets each on what is there."""
-    cat, chosen = canvas.cat, rows
-    for row in turned(lowest_first(cat, reading.pieces), reading.turn):
-        if not _is_spent(cat, row, chosen) and not _is_among(cat, row, chosen):
-            chosen = np.vstack([chosen, row])
+    """The pieces (n, 5) in the mat's frame, with those of a reading that may stand on or beside them, from its lowest
+    up."""
+    chosen = _joined(canvas, rows, turned(lowest_first(canvas.cat, reading.pieces), reading.turn))
     return Reading(reading.turn, turned(chosen, -reading.turn), 0.0)
+
+
+def _joined(canvas: Canvas, rows: np.ndarray, further: np.ndarray) -> np.ndarray:
+    """The pieces (n, 5) and those of the ``further`` ones that are left in the box and explain more than nothing, each
+    in the place that explains most."""
+    for row in further:
+        if not _is_spent(canvas.cat, row, rows) and not _is_among(canvas.cat, row, rows):
+            with_it = [np.vstack([rows, there]) for of in _places(canvas, row, rows) for there in of]
+            rows = max([rows, *with_it], key=partial(_evidence, canvas))
+    return rows
 
 
 def _before_and_behind(reading: Reading) -> list[Reading]:
@@ -378,7 +411,7 @@ def _completed(
         new = [replace(view, pieces=view.pieces[np.array(kept, bool)]) for view in views]
         ends, told = [new], told_by(searched, new, earlier)
         while True:
-            tried = [more for row in hidden if (more := _with_piece(searched, new, row))]
+            tried = [more for row in hidden for more in _with_piece(searched, new, row)]
             said = [told_by(searched, more, earlier) for more in tried]
             better = [k for k in np.argsort(said)[::-1] if said[k] > told + CLEARLY_SEEN]
             if not better:
@@ -386,25 +419,41 @@ def _completed(
             new, told = tried[better[0]], said[better[0]]
             ends = [new, *(tried[k] for k in better if is_right(tried[k][0]) != is_right(new[0]))][:2]
         for end in ends:
+            if not _stands(searched[0].canvas.cat, end[0].pieces):  # what carried it is in no picture
+                continue
             won = _drawn_more(searched, views, end) + prior * (int(is_right(end[0])) - int(is_right(views[0])))
             found.append((replace(end[0], score=views[0].score + won), *end[1:]))
     return found
 
 
-def _with_piece(searched: Sequence[Searched], views: list[Reading], row: np.ndarray) -> list[Reading]:
-    """A hypothesis's views with the piece (5,), there or nearer or farther, of which they show hardly anything; empty
-    where it is among theirs, has no place, or would be in sight."""
+def _with_piece(searched: Sequence[Searched], views: list[Reading], row: np.ndarray) -> list[list[Reading]]:
+    """A hypothesis's views with the piece (5,) in each of its ``_places`` where they show hardly anything of it; none
+    where it is among theirs already."""
     canvas, rows = searched[0].canvas, turned(views[0].pieces, views[0].turn)
-    cat = canvas.cat
     # What lies beyond the field may be the other player's.
-    if _is_spent(cat, row, _in_field(canvas, views[0])) or _is_among(cat, row, rows):
+    if _is_spent(canvas.cat, row, _in_field(canvas, views[0])) or _is_among(canvas.cat, row, rows):
         return []
-    for at in _along_sight(canvas, row, FARTHER_MM):
-        if not _in_one_place(cat, at, rows) and _rests(cat, there := pushed_out(cat, at, rows), rows):
-            new = _with_row(views, there)
-            if abs(_drawn_more(searched, views, new)) < CLEARLY_SEEN:
-                return new
-    return []
+    tried = ((_with_row(views, there) for there in places) for places in _places(canvas, row, rows))
+    hidden = ((new for new in of if abs(_drawn_more(searched, views, new)) < CLEARLY_SEEN) for of in tried)
+    return [first for of in hidden if (first := next(of, None))]
+
+
+def _places(canvas: Canvas, row: np.ndarray, rows: np.ndarray) -> Iterator[list[np.ndarray]]:
+    """Where a piece (5,) may stand with others (n, 5) so that the camera sees it where it is: at each of the heights of
+    the table, of their tops and its own, there and so far nearer or farther."""
+    cat, half = canvas.cat, canvas.cat.size[int(row[0]), 2] / 2
+    tops_mm = rows[:, 3] + cat.size[rows[:, 0].astype(int), 2] / 2
+    for under_mm in np.unique(np.round([row[3] - half, 0.0, *tops_mm])):
+        along = _along_sight(canvas, _let_down(canvas, row, under_mm + half), FARTHER_MM)
+        free = [pushed_out(cat, at, rows) for at in along if not _in_one_place(cat, at, rows)]
+        yield [there for there in free if _rests(cat, there, rows)]
+
+
+def _let_down(canvas: Canvas, row: np.ndarray, z_mm: float) -> np.ndarray:
+    """A piece (5,) in the mat's frame so high on the ray on which the camera sees it."""
+    eye, out = _eye(canvas), row.copy()
+    out[1:4] = eye + (row[1:4] - eye) * (z_mm - eye[2]) / (row[3] - eye[2])
+    return out
 
 
 def _shown(searched: Sequence[Searched], views: Sequence[Reading]) -> np.ndarray:
@@ -444,6 +493,11 @@ def _in_one_place(cat: Catalogue, row: np.ndarray, rows: np.ndarray) -> bool:
     """Whether a piece (5,) would have to be where one of those (n, 5) is, by their boxes."""
     reach = (cat.size[int(row[0])] + cat.size[rows[:, 0].astype(int)]) / 2 - DEPTH_MM
     return bool((np.abs(rows[:, 1:4] - row[1:4]) < reach).all(1).any())
+
+
+def _stands(cat: Catalogue, rows: np.ndarray) -> bool:
+    """Whether each of the pieces (n, 5) may stand on the table or on others of them."""
+    return all(_rests(cat, row, np.delete(rows, i, 0)) for i, row in enumerate(rows))
 
 
 def _rests(cat: Catalogue, row: np.ndarray, rows: np.ndarray) -> bool:

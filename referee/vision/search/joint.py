@@ -27,7 +27,7 @@ from referee.vision.search.canvas import (
     Reading,
     crookedness,
     fit_readings,
-    prior_costs,
+    prior_cost,
     squared,
     turned,
 )
@@ -166,9 +166,7 @@ def _in_view(one: Searched, builds: Sequence[Reading], places: Sequence[np.ndarr
 def _before_any_pixel(canvas: Canvas, build: Reading) -> float:
     """Nats against a build with pieces apart before any pixel is seen."""
     apart = loose_pieces.PRICES["apart"] * len(build.loose)
-    return apart + (
-        float(prior_costs(canvas.cat, [build.pieces])[0]) + crookedness(canvas, build) if build.count else 0
-    )
+    return apart + (prior_cost(canvas.cat, build.pieces) + crookedness(canvas, build) if build.count else 0)
 
 
 def _rows(build: Reading) -> np.ndarray:
