@@ -26,4 +26,5 @@ cdef i64 steps_between(double low, double high, double step) noexcept nogil
 cdef i64 keep_worthy(Rules *rules, Limits *limits, Placement *rows, i64 count, double turn) noexcept nogil
 cdef i64 add_two_of_each(Rules *rules, Placement *rows, i64 count, Placement *out) noexcept nogil
 cdef i64 add_apart(Rules *rules, Placement *rows, i64 count, Placement *out, i64 n) noexcept nogil
+cdef i64 depths_of(Stances *stances, Piece *pieces, i64 count, double middle, double *out) noexcept nogil
 cdef i64 successors_of(Stances *stances, Limits *limits, Piece *pieces, i64 count, double turn, View *view, Placement *out) noexcept nogil

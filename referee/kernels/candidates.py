@@ -116,6 +116,26 @@ def add_apart(rules, rows, count, out, n):
     return n
 
 
+def depths_of(stances, pieces, count, middle, out):
+    """Write the y at which further pieces are tried on a state: its middle line, and where none of these is near, each
+    piece's, and the ends of a deep one; their number."""
+    rules = cython.address(stances.rules)
+    n: i64 = 1
+    out[0] = middle
+    for i in range(count):
+        depth = stances.size[stance_of(pieces + i)].depth
+        deep: i64 = depth > 2 * rules.reach_on_top
+        for end in range(-deep, deep + 1):
+            y = pieces[i].y + end * depth / 3
+            near: cython.bint = False
+            for k in range(n):
+                near = near or fabs(out[k] - y) <= rules.next_best_mm
+            if not near:
+                out[n] = y
+                n += 1
+    return n
+
+
 def successors_of(stances, limits, pieces, count, turn, view, out):
     """Write further pieces worth trying on a state, on it and beside it, to ``out`` (2 * stances + branch); their
     number. ``turn`` radians: the frame of the state, and of the view."""
@@ -123,23 +143,30 @@ def successors_of(stances, limits, pieces, count, turn, view, out):
     draw_pieces(stances, pieces, count, ALL, view)
     places.stance = cython.cast("i64 *", room(8 * stances.count))
     places.stances = allowed_stances(stances, limits, pieces, count, places.stance)
-    places.y, places.ys = cython.address(extent.middle), 1
+    depths = cython.cast(cython.p_double, room(8 * (3 * count + 1)))
+    ys = depths_of(stances, pieces, count, extent.middle, depths)
     above, beside = extent.low - rules.reach_on_top, extent.low - rules.reach_beside
     above_count = steps_between(above, extent.high + rules.reach_on_top, rules.on_top_step)
     beside_count = steps_between(beside, extent.high + rules.reach_beside, rules.beside_step)
-    most = max(above_count, beside_count)
-    places.x, places.xs = cython.cast(cython.p_double, room(8 * most)), above_count
-    rows = cython.cast("Placement *", room((places.stances * most + 1) * cython.sizeof(Placement)))
+    places.x = cython.cast(cython.p_double, room(8 * max(above_count, beside_count)))
+    most = places.stances * max(above_count * ys, beside_count)
+    rows = cython.cast("Placement *", room((most + 1) * cython.sizeof(Placement)))
     for i in range(above_count):
         places.x[i] = above + i * rules.on_top_step
-    got = keep_worthy(rules, limits, rows, on_top(stances, places, pieces, count, view, rows), turn)
-    n, places.xs = add_two_of_each(rules, rows, got, out), beside_count
+    got: i64 = 0
+    places.xs = above_count
+    for i in range(ys):
+        places.y, places.ys = depths + i, 1
+        got += on_top(stances, places, pieces, count, view, rows + got)
+    got = keep_worthy(rules, limits, rows, got, turn)
+    n, places.xs, places.y = add_two_of_each(rules, rows, got, out), beside_count, cython.address(extent.middle)
     for i in range(beside_count):
         places.x[i] = beside + i * rules.beside_step
     got = keep_worthy(rules, limits, rows, on_table(stances, places, pieces, count, view, rows), turn)
     n = add_apart(rules, rows, got, out, n)
     free(places.stance)
     free(places.x)
+    free(depths)
     free(rows)
     return n
 

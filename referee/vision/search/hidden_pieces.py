@@ -45,7 +45,7 @@ FARTHER_MM = measured((0.0, -12.0, 12.0, -24.0, 24.0), "mm", "by hand: steps of 
 APART_MM = measured(8.0, "mm", "by hand: places of a further piece that are nearer to each other are one")
 TRACKS = measured(3, "builds", "by hand, for time: so many of what an earlier picture may show are followed")
 LAST_TRACKED = measured(2, "pictures", "by hand, for time: on what the last of them show builds are grown")
-COMPLETED_OF_EACH = measured(16, "hypotheses", "by hand, for time: so many of each ruling are tried with hidden pieces")
+COMPLETED_OF_EACH = measured(10, "hypotheses", "by hand, for time: so many of each ruling are tried with hidden pieces")
 WON_BY_HIDDEN = measured(2500.0, "nats", "by hand, for time: what is so far behind leads with no hidden piece either")
 GROWN_KEPT = measured(12, "hypotheses", "by hand, for time: so many of the grown ones are weighed by the film")
 
@@ -85,6 +85,10 @@ class EarlierView:
 
     def explained(self, rows: np.ndarray) -> float:
         """The nats that pieces (n, 5) in the mat's frame, and those outside the field, explain on the coarse canvas."""
+        return _fitted(self.searched.beam.canvas, self.shown_of(rows))
+
+    def shown_of(self, rows: np.ndarray) -> np.ndarray:
+        """(m, 5) those of the pieces (n, 5), and of those outside the field, that explain most together."""
         return _best_of(self.searched.beam.canvas, np.vstack([rows, self.outside]))
 
     @cached_property
@@ -276,10 +280,10 @@ def _eye(canvas: Canvas) -> np.ndarray:
     return np.asarray(-canvas.camera[:, :3].T @ canvas.camera[:, 3])
 
 
-def _best_of(canvas: Canvas, rows: np.ndarray) -> float:
-    """The most that some of the pieces (n, 5) explain, those in the field a little moved: found by taking away one
-    after the other what explains less than nothing, or by putting one to the other."""
-    return _fitted(canvas, max((_by_removing(canvas, rows), _by_adding(canvas, rows)), key=lambda found: found[0])[1])
+def _best_of(canvas: Canvas, rows: np.ndarray) -> np.ndarray:
+    """(m, 5) those of the pieces (n, 5) that explain most: found by taking away one after the other what explains less
+    than nothing, or by putting one to the other."""
+    return max((_by_removing(canvas, rows), _by_adding(canvas, rows)), key=lambda found: found[0])[1]
 
 
 def _fitted(canvas: Canvas, rows: np.ndarray) -> float:
@@ -411,7 +415,8 @@ def _completed(
         new = [replace(view, pieces=view.pieces[np.array(kept, bool)]) for view in views]
         ends, told = [new], told_by(searched, new, earlier)
         while True:
-            tried = [more for row in hidden for more in _with_piece(searched, new, row)]
+            further = _further_nats(searched, new, earlier)
+            tried = [more for row in hidden for more in _with_piece(searched, new, row, further)]
             said = [told_by(searched, more, earlier) for more in tried]
             better = [k for k in np.argsort(said)[::-1] if said[k] > told + CLEARLY_SEEN]
             if not better:
@@ -426,14 +431,32 @@ def _completed(
     return found
 
 
-def _with_piece(searched: Sequence[Searched], views: list[Reading], row: np.ndarray) -> list[list[Reading]]:
-    """A hypothesis's views with the piece (5,) in each of its ``_places`` where they show hardly anything of it; none
-    where it is among theirs already."""
+def _further_nats(
+    searched: Sequence[Searched], views: list[Reading], earlier: Sequence[EarlierView]
+) -> Callable[[np.ndarray], float]:
+    """Gives for a piece (5,) in the mat's frame what it explains in earlier pictures beside those of a hypothesis."""
+    rows, canvases = _in_field(searched[0].canvas, views[0]), [one.searched.beam.canvas for one in earlier]
+    shown = [one.shown_of(np.vstack([rows, has_gone(searched, views, one, FARTHER_MM)])) for one in earlier]
+    nats = [_evidence(canvas, of) for canvas, of in zip(canvases, shown, strict=True)]
+
+    def further(row: np.ndarray) -> float:
+        with_it = (_evidence(canvas, np.vstack([of, row])) for canvas, of in zip(canvases, shown, strict=True))
+        return sum(max(0.0, more - before) for more, before in zip(with_it, nats, strict=True))
+
+    return further
+
+
+def _with_piece(
+    searched: Sequence[Searched], views: list[Reading], row: np.ndarray, further: Callable[[np.ndarray], float]
+) -> list[list[Reading]]:
+    """A hypothesis's views with the piece (5,) in each of its ``_places`` where some earlier picture shows it and they
+    hardly anything of it; none where it is among theirs already."""
     canvas, rows = searched[0].canvas, turned(views[0].pieces, views[0].turn)
     # What lies beyond the field may be the other player's.
     if _is_spent(canvas.cat, row, _in_field(canvas, views[0])) or _is_among(canvas.cat, row, rows):
         return []
-    tried = ((_with_row(views, there) for there in places) for places in _places(canvas, row, rows))
+    shown = ((there for there in places if further(there) > CLEARLY_SEEN / 2) for places in _places(canvas, row, rows))
+    tried = ((_with_row(views, there) for there in of) for of in shown)
     hidden = ((new for new in of if abs(_drawn_more(searched, views, new)) < CLEARLY_SEEN) for of in tried)
     return [first for of in hidden if (first := next(of, None))]
 
