@@ -10,7 +10,7 @@ import multiprocessing
 import os
 import signal
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing.queues import SimpleQueue
@@ -55,22 +55,14 @@ class Results:
         except sqlite3.OperationalError as error:
             raise BadAttempt(f"{RESULTS}: {error}; the same command goes on") from None
 
-    def done(self, keys: Iterable[str]) -> set[str]:
-        """Which of these are there."""
-        return set(self.keys()) & set(keys)
-
     def get(self, key: str) -> dict | None:
         """The row of that key."""
         found = self._db.execute("SELECT row FROM results WHERE key = ?", (key,)).fetchone()
         return json.loads(found[0]) if found else None
 
-    def keys(self) -> list[str]:
-        """The keys of all that is there."""
-        return [key for (key,) in self._db.execute("SELECT key FROM results")]
-
-    def names(self) -> list[str]:
-        """The attempts that were judged, in the order of time."""
-        return [name for (name,) in self._db.execute("SELECT attempt FROM results ORDER BY rowid")]
+    def done(self) -> list[str]:
+        """The keys of all that is there, in the order of time."""
+        return [key for (key,) in self._db.execute("SELECT key FROM results ORDER BY rowid")]
 
     def close(self) -> None:
         """Let go of the file."""
@@ -93,9 +85,6 @@ class Rows(Sequence[dict]):
     def __getitem__(self, at: Any) -> Any:
         keys = self._keys[at]
         return self._row(keys) if isinstance(keys, str) else [self._row(key) for key in keys]
-
-    def __iter__(self) -> Iterator[dict]:
-        return map(self._row, self._keys)
 
     def _row(self, key: str) -> dict:
         row = self._failed.get(key) or self._results.get(key)
@@ -135,7 +124,7 @@ def rejudge(
     keys = {task_key(source, options, fingerprint): source for source in sources}
     results, problems = Results(out), dict[str, dict]()
     try:
-        done = results.done(keys)
+        done = keys.keys() & results.done()
         progress(len(done), len(keys))
         for _ in range(TRIES):
             todo = {key: source for key, source in keys.items() if key not in done}

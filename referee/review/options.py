@@ -2,7 +2,6 @@
 
 import hashlib
 import importlib.util
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -97,18 +96,11 @@ def task_key(source: AttemptSource, options: RejudgeOptions, fingerprint: str) -
         digest.update(source.address.encode())
         return digest.hexdigest()[:KEY_LETTERS]
     try:
-        for part in _record(load_attempt(folder), options):
-            digest.update(part)
+        attempt = load_attempt(folder)
+        hashed = attempt.meta.get("hashes") or {}  # the record holds these; of other files it says nothing
+        names = [META, *(name for name in files_used(attempt, options) if name not in hashed)]
+        for path in (folder / name for name in names):
+            digest.update(path.read_bytes() if path.exists() else b"")
     except (BadAttempt, OSError) as problem:  # its row will say so
         digest.update(str(problem).encode())
     return digest.hexdigest()[:KEY_LETTERS]
-
-
-def _record(attempt: Attempt, options: RejudgeOptions) -> Iterator[bytes]:
-    """The record, which holds its files' hashes, and the files that it holds none of."""
-    yield (attempt.folder / META).read_bytes()
-    hashed = attempt.meta.get("hashes") or {}
-    for name in files_used(attempt, options):
-        path = attempt.folder / name
-        if name not in hashed and path.exists():
-            yield path.read_bytes()

@@ -82,7 +82,8 @@ def _judged(attempt: Attempt, options: RejudgeOptions) -> dict:
     was_award = award_of(attempt, was, attempt.card, was_rules, was_seen)
     now_award = award_of(attempt, now, card, rules, seen)
     looked_at = attempt.judged_views if options.look and not is_unjudged(attempt) else []
-    changed = was_award != now_award or any(_ruling(v["was"]) != _ruling(v["now"]) for v in zones.values())
+    rulings = [[row and row["verdict"] for row in both.values()] for both in zones.values()]
+    changed = was_award != now_award or any(then != today for then, today in rulings)
     return {
         "match": attempt.meta.get("match_id", ""),
         "card": card.id,
@@ -160,10 +161,6 @@ def press_row(attempt: Attempt, zone: str, card: Card, options: RejudgeOptions, 
     if at_press.get("covered"):
         said = verdict_behind_hand(said, zone_verdict(settled), at_press.get("placed", "unknown"))
     return said.to_json()
-
-
-def _ruling(row: Mapping | None) -> str | None:
-    return row["verdict"] if row else None
 
 
 _deck = lru_cache(maxsize=8)(load_deck)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,26 +48,24 @@ def new_key(path: Path) -> Path:
 def load_private(path: Path) -> Ed25519PrivateKey:
     """The operator's key. Raises BadAttempt naming the file."""
     primitives, keys = _library()
-    try:
-        key = primitives.load_pem_private_key(path.read_bytes(), None)
-    except (OSError, ValueError, TypeError) as error:
-        raise BadAttempt(f"{path}: no private key ({_line(error)})") from None
-    if not isinstance(key, keys.Ed25519PrivateKey):
-        raise BadAttempt(f"{path}: no Ed25519 key")
-    private: Ed25519PrivateKey = key
+    private: Ed25519PrivateKey = _load(path, "private", lambda data: primitives.load_pem_private_key(data, None), keys)
     return private
 
 
 def load_public(path: Path) -> str:
     """The public key of a file as text. Raises BadAttempt naming the file."""
     primitives, keys = _library()
+    return _text(_load(path, "public", primitives.load_pem_public_key, keys))
+
+
+def _load(path: Path, which: str, parse: Callable[[bytes], Any], keys: Any) -> Any:
     try:
-        key = primitives.load_pem_public_key(path.read_bytes())
+        key = parse(path.read_bytes())
     except (OSError, ValueError, TypeError) as error:
-        raise BadAttempt(f"{path}: no public key ({_line(error)})") from None
-    if not isinstance(key, keys.Ed25519PublicKey):
+        raise BadAttempt(f"{path}: no {which} key ({_line(error)})") from None
+    if not isinstance(key, (keys.Ed25519PrivateKey, keys.Ed25519PublicKey)):
         raise BadAttempt(f"{path}: no Ed25519 key")
-    return _text(key)
+    return key
 
 
 def sign(folder: Path, key: Ed25519PrivateKey) -> None:

@@ -119,7 +119,7 @@ def results(out: Path) -> list[str]:
         return []
     found = Results(out)
     try:
-        return found.names()
+        return [found.get(key)["attempt"] for key in found.done()]
     finally:
         found.close()
 

@@ -198,7 +198,7 @@ def judged(out):
         return []
     results = Results(out)
     try:
-        return results.names()
+        return [results.get(key)["attempt"] for key in results.done()]
     finally:
         results.close()
 
