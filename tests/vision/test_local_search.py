@@ -26,16 +26,11 @@ from referee.vision.search.loose_pieces import one_further
 from referee.vision.search.shading import faces_shown, in_openings, light_score, unevenness
 from referee.vision.search.stances import catalogue
 
+CAT = catalogue(builtin_piece_set(), tuple(builtin_piece_set().colors))
 
-@pytest.fixture(scope="module")
-def seen():
-    """The canvas of a tower, and its pieces as rows."""
-    pieces = builtin_piece_set()
-    cat = catalogue(pieces, tuple(pieces.colors))
-    stances = [
-        next(s for s in range(len(cat)) if cat.color[s] == k and cat.poses[s] == Pose(0, "front"))
-        for k in sorted(set(cat.color.tolist()))[:3]
-    ]
+
+def canvas_of(rows: np.ndarray) -> Canvas:
+    """What a camera 0.7 m away, 30 degrees up, shows of pieces (n, 5)."""
     down = np.radians(30.0)
     camera = np.ascontiguousarray(
         np.c_[
@@ -44,18 +39,28 @@ def seen():
         ]
     )
     matrix = np.array([(700.0, 0, 150.0), (0, 700.0, 150.0), (0, 0, 1.0)])
-    canvas = Canvas(cat, camera, matrix, np.full((len(pieces.colors), 300, 300), -3.0, np.float32))
-    rows, z = [], 0.0
-    for s in stances:
-        rows.append((s, 0.0, 0.0, z + cat.size[s, 2] / 2, 0.0))
-        z += cat.size[s, 2]
-    canvas.draw(Reading(0.0, np.array(rows), 0.0))
+    canvas = Canvas(CAT, camera, matrix, np.full((len(set(CAT.color.tolist())), 300, 300), -3.0, np.float32))
+    canvas.draw(Reading(0.0, rows, 0.0))
     tags = canvas.maps.near.copy()
     for row in rows:  # each piece where it is the nearest
         rasterizer.clear(canvas.scene())
-        rasterizer.place(canvas.arrays, np.array(row), canvas.scene(), True)
-        canvas.gains[cat.color[row[0]], (canvas.maps.near >= tags) & (canvas.maps.near > 0)] = 3.0
-    return Canvas(cat, camera, matrix, canvas.gains), np.array(rows)
+        rasterizer.place(canvas.arrays, row, canvas.scene(), True)
+        canvas.gains[CAT.color[int(row[0])], (canvas.maps.near >= tags) & (canvas.maps.near > 0)] = 3.0
+    return Canvas(CAT, camera, matrix, canvas.gains)
+
+
+@pytest.fixture(scope="module")
+def seen():
+    """The canvas of a tower, and its pieces as rows."""
+    stances = [
+        next(s for s in range(len(CAT)) if CAT.color[s] == k and CAT.poses[s] == Pose(0, "front"))
+        for k in sorted(set(CAT.color.tolist()))[:3]
+    ]
+    rows, z = [], 0.0
+    for s in stances:
+        rows.append((s, 0.0, 0.0, z + CAT.size[s, 2] / 2, 0.0))
+        z += CAT.size[s, 2]
+    return canvas_of(np.array(rows)), np.array(rows)
 
 
 @pytest.mark.parametrize("with_card", [False, True])
@@ -128,18 +133,27 @@ def test_the_places_of_a_tower_are_looked_at_and_hardly_any_that_show_nothing_of
     assert best[1:4] == pytest.approx(rows[1, 1:4], abs=3.0)
 
 
+@pytest.mark.parametrize("y", [-25.0, 0.0, 25.0])
+def test_a_further_piece_is_tried_all_along_one_that_points_away(y):
+    cube, plank = (CAT.index[of] for of in (("cube", "blue", Pose()), ("rectangle", "green", Pose(0, "side"))))
+    rows = np.array([(plank, 0.0, 0.0, 12.5, 0.0), (cube, 0.0, y, 40.0, 0.0)])
+    canvas = canvas_of(rows)
+    further = successors(canvas.arrays, BeamSearch(canvas).stock, rows[:1], 0.0, canvas.scene())
+    best = further[further[:, 5].argmax()]
+    assert CAT.kind[int(best[0])] == CAT.kind[cube] and best[1:4] == pytest.approx(rows[1, 1:4], abs=3.0)
+
+
 def test_a_plank_is_propped_up_under_its_far_end():
     """No piece let down from above would ever get there."""
-    cat = catalogue(builtin_piece_set(), tuple(builtin_piece_set().colors))
-    cube, plank = (cat.index[s, c, Pose()] for s, c in (("cube", "blue"), ("rectangle", "green")))
-    width = cat.size[plank, 0]
+    cube, plank = (CAT.index[s, c, Pose()] for s, c in (("cube", "blue"), ("rectangle", "green")))
+    width = CAT.size[plank, 0]
     pieces = np.array([(cube, -20.0, 0.0, 15.0, 0.0), (plank, 0.0, 0.0, 42.5, 0.0)])
     out = np.empty((1, 3, 5))
     rows = np.array([(0.0, local_search.KINDS.index("prop"), 1, cube, 1)])
-    assert local_search.edited(cat.arrays, pieces, rows, out).tolist() == [3]
+    assert local_search.edited(CAT.arrays, pieces, rows, out).tolist() == [3]
     out = out[0]
     assert out[:, 0].tolist() == [cube, cube, plank]
-    assert out[1, 1] == pytest.approx(width / 2 - cat.size[cube, 0] / 2)
+    assert out[1, 1] == pytest.approx(width / 2 - CAT.size[cube, 0] / 2)
 
 
 def test_a_reading_whose_pieces_are_all_turned_is_squared_where_it_stands(seen):
