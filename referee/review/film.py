@@ -33,7 +33,6 @@ STEADY_SHARE = 1.5 / 1280
 LEAST_MARKERS = 2
 """Markers in common from which a picture can be turned back; with fewer it stays as the one before was."""
 
-
 FIND_MATS_EVERY_S, FIND_OFTEN_UNTIL_S, FIND_LATER_EVERY_S = 0.5, 5.0, 2.0
 """Mats are looked for this often at first, and later, until each marker of two mats has been seen: hands and
 loose pieces leave them in the course of a duel."""

@@ -27,7 +27,6 @@ def player_name(attempt: Attempt, zone: str | None) -> str:
 Row = Mapping[str, Any]
 """What is recorded of one zone: the contract's object."""
 
-
 _rules_file = lru_cache(maxsize=8)(load_rules)
 
 

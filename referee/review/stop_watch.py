@@ -167,8 +167,7 @@ def watch_stop(attempt: Attempt, tick: Callable[[], object] = lambda: None) -> S
         zones |= set(look.zones)
         if shown.seconds > stop and not watch.judged:
             watch.judged = _judged(attempt, zones)
-        if watch.look(shown, look):
-            clear = True
+        if clear := watch.look(shown, look):
             break
     if not watch.judged:
         watch.judged = _judged(attempt, zones)

@@ -1,5 +1,6 @@
 """The time line of an attempt, kept beside it so that it is worked out once, and the pace of players."""
 
+import copy
 import json
 import math
 from collections import defaultdict
@@ -111,7 +112,7 @@ class WatchedFilm:
         self._here = self._here[1], here
 
     def _resting(self) -> dict[str, Stage]:
-        return {zone: stages.now.copy() for zone, stages in self.stages.items() if stages.now}
+        return {zone: copy.deepcopy(stages.now) for zone, stages in self.stages.items() if stages.now}
 
     def timeline(self) -> Timeline:
         """All of it."""

@@ -76,10 +76,6 @@ class Stage:
         for of in maps:
             yield cv2.remap(of.astype(np.float32), *sites, cv2.INTER_NEAREST, borderValue=-1)
 
-    def copy(self) -> "Stage":
-        """The same as it is now."""
-        return copy.deepcopy(self)
-
 
 class BuildStages:
     """The stages of one field, from its looks in order; ``kept`` from the first on, and what is at rest ``now``."""
@@ -123,7 +119,7 @@ class BuildStages:
         elif frame.at_s - self._since_s >= CALM_S and (
             not self.kept or is_piece(now.labels != self.kept[-1].labels, look.field)
         ):
-            self.kept.append(now.copy())
+            self.kept.append(copy.deepcopy(now))
             if len(self.kept) > MOST_STAGES:  # the one most like the next tells least
                 alike = [(one.labels == after.labels).mean() for one, after in pairwise(self.kept[1:])]
                 del self.kept[1 + int(np.argmax(alike))]

@@ -12,10 +12,11 @@ One watch over frames in order, live or of a recording; what it says depends on 
 | ``shaken`` | a mat moves, and the room behind it does not |
 | ``brought_after_stop`` | a place that was bare after the Stop holds a piece, and a hand was there as it came |
 
-An observation counts when it lasts, and is proposed once until it has been absent for a while. Another's hand counts
-however short where what stands in the field has changed meanwhile, and nobody else's was there. Another player's hand
-that is lost in a field, seen nowhere, and seen in that field again, was out of sight all the while: that time counts
-neither for nor against it. Seen from behind its player, a bare hand is proposed when it leaves.
+An observation counts when it lasts, and is proposed once until it has been absent for a while. Where what stands in the
+field has changed meanwhile and nobody else's was there, another player's hand counts however short, and a stranger's
+from two looks on. Another player's hand that is lost in a field, seen nowhere, and seen in that field again, was out of
+sight all the while: that time counts neither for nor against it. Seen from behind its player, a bare hand is proposed
+when it leaves.
 """
 
 from collections import defaultdict, deque
@@ -185,11 +186,14 @@ class FoulWatch:
         return [DetectedFoul(kind, zone, here[-1][2], here[0][0], share)]
 
     def _of_visitors(self, zone: str, held: _FieldRecord, at_s: float) -> list[DetectedFoul]:
-        """Another's hand that alone was there while what stands in the field changed, however short."""
-        owners, (_, clear), (_, now) = {whose for _, whose in held.visitors}, held.since_clear[0], held.since_clear[-1]
-        if len(owners) != 1 or owners & {None, zone} or not now.has_changed_since(clear):
+        """Another's hand that alone was there while what stands in the field changed, be it briefly."""
+        owners, looks = {whose for _, whose in held.visitors}, held.since_clear
+        if len(owners) != 1 or owners & {None, zone} or not looks[-1][1].has_changed_since(looks[0][1]):
             return []
-        from_s, owner = held.visitors[0]
+        (from_s, owner), (to_s, _) = held.visitors[0], held.visitors[-1]
+        lasts_s = to_s - from_s + (looks[-1][0] - looks[0][0]) / (len(looks) - 1)
+        if owner == STRANGER and lasts_s < BUSY_S / 2:  # for a moment an own arm may seem to come from elsewhere
+            return []
         kind = "strangers_hand" if owner == STRANGER else "neighbours_hand"
         sight = self._persistence[kind, zone]
         share, known = len(held.visitors) / len(held.since_clear), sight.proposed_s is not None
