@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -32,11 +33,12 @@ class NoMats:
 def watch(monkeypatch):
     """Runs a watch over looks: ``watch(arms, gates, stop_s, moved)``, one of each a frame."""
 
-    def run(arms, gates=None, stop_s=None, moved=None, every_s=1 / HZ):
+    def run(arms, gates=None, stop_s=None, moved=None, every_s=1 / HZ, alone=()):
         now = {}
         monkeypatch.setattr(FoulWatch, "_hands", lambda self, picture, geometry: {"A": now["arms"]})
         monkeypatch.setattr(MatMotion, "update", lambda self, image, mats: now["moved"])
         watch, found = FoulWatch(), []
+        watch._alone = alone
         for n, over in enumerate(arms):
             now["arms"], now["moved"] = over, moved[n] if moved else {}
             at_s = n * every_s
@@ -147,8 +149,8 @@ def test_a_piece_brought_after_the_stop_needs_a_place_that_was_bare_and_a_hand_t
     ("hands", "stands", "said"),
     [
         ([NOBODY, OTHERS, NOBODY], BLUE, [("neighbours_hand", "B", 1.1)]),
-        ([NOBODY, *[FieldHands((STRANGER,))] * 2], BLUE, [("strangers_hand", None, 1.1)]),
-        ([NOBODY, FieldHands((STRANGER,)), NOBODY], BLUE, []),  # for a look an own arm may seem to come from elsewhere
+        ([FieldHands((STRANGER,))] * 3, BLUE, [("strangers_hand", None, 1.0)]),
+        ([NOBODY, FieldHands((STRANGER,)), NOBODY], BLUE, []),  # at times an own arm seems to come from elsewhere
         ([NOBODY, OTHERS, NOBODY], PAPER, []),  # it came and went, and all is as it was
         ([OWN, OTHERS, OWN], BLUE, []),
         ([NOBODY, UNKNOWN, NOBODY], BLUE, []),
@@ -156,12 +158,23 @@ def test_a_piece_brought_after_the_stop_needs_a_place_that_was_bare_and_a_hand_t
     ],
 )
 def test_anothers_hand_is_proposed_however_short_where_the_field_has_changed(watch, hands, stands, said):
+    assert watch(*visited(hands, stands)) == said
+
+
+def visited(hands: Sequence[FieldHands], stands: int) -> tuple[list[FieldHands], list[GateState]]:
+    """Looks at a field with these hands after a second, and nobody before and after, and what stands there then."""
     over = [NOBODY] * 10 + hands + [NOBODY] * 10
     gates = [
         GateState({"A": CALM}, {"A": field(PAPER if n < 11 else stands, hand is not NOBODY or 10 <= n < 13)})
         for n, hand in enumerate(over)
     ]
-    assert watch(over, gates) == said
+    return over, gates
+
+
+def test_a_strangers_hand_that_is_alone_in_the_picture_is_what_the_gate_sees(watch):
+    over, gates = visited([NOBODY] * 3, BLUE)
+    assert watch(over, gates, alone=(STRANGER,)) == [("strangers_hand", None, 1.0)]
+    assert watch(over, gates) == []
 
 
 @pytest.mark.parametrize(

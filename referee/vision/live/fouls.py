@@ -14,9 +14,9 @@ One watch over frames in order, live or of a recording; what it says depends on 
 
 An observation counts when it lasts, and is proposed once until it has been absent for a while. Where what stands in the
 field has changed meanwhile and nobody else's was there, another player's hand counts however short, and a stranger's
-from two looks on. Another player's hand that is lost in a field, seen nowhere, and seen in that field again, was out of
-sight all the while: that time counts neither for nor against it. Seen from behind its player, a bare hand is proposed
-when it leaves.
+that is seen most of the time. Another player's hand that is lost in a field, seen nowhere, and seen in that field
+again, was out of sight all the while: that time counts neither for nor against it. Seen from behind its player, a bare
+hand is proposed when it leaves.
 """
 
 from collections import defaultdict, deque
@@ -109,6 +109,7 @@ class FoulWatch:
         self._tracker = HandTracker()
         self._standing: dict[str, StandingPieces] = {}
         self._dwell: dict[str, DwellDetector] = {}
+        self._alone: tuple[str, ...] = ()  # a stranger, where no other's hand is in the picture
 
     def look(
         self, frame: Frame, reduced: tuple[ReducedFrame, HandGeometry] | None, look: GateState, stop_s: float | None
@@ -125,13 +126,14 @@ class FoulWatch:
             fouls += self._observed("shaken", zone, None, zone in moved, frame.at_s)
         for zone in look.snapshots.keys() & hands.keys():
             if look.snapshots[zone].hand:
-                self._fields[zone].visitors += [(frame.at_s, owner) for owner in hands[zone].owners]
+                self._fields[zone].visitors += [(frame.at_s, owner) for owner in hands[zone].owners or self._alone]
         return [*fouls, *self._of_pieces(look, frame.at_s, stop_s)]
 
     def _hands(self, picture: ReducedFrame, geometry: HandGeometry) -> dict[str, FieldHands]:
         """The hands over each field."""
         loose = self._loose.update(picture)
         fists = self._tracker.update(detect_fists(picture, geometry), geometry)
+        self._alone = (STRANGER,) if {fist.owner for fist in fists} == {STRANGER} else ()
         over = {}
         for zone, pose in geometry.mats.poses.items():
             masks = field_masks(picture, geometry, pose, loose)
@@ -190,13 +192,13 @@ class FoulWatch:
         owners, looks = {whose for _, whose in held.visitors}, held.since_clear
         if len(owners) != 1 or owners & {None, zone} or not looks[-1][1].has_changed_since(looks[0][1]):
             return []
-        (from_s, owner), (to_s, _) = held.visitors[0], held.visitors[-1]
-        lasts_s = to_s - from_s + (looks[-1][0] - looks[0][0]) / (len(looks) - 1)
-        if owner == STRANGER and lasts_s < BUSY_S / 2:  # for a moment an own arm may seem to come from elsewhere
+        from_s, owner = held.visitors[0]
+        share = min(1.0, len(held.visitors) / sum(shown.hand for _, shown in looks))
+        if owner == STRANGER and share < SEEN_SHARE:  # at times an own arm seems to come from elsewhere
             return []
         kind = "strangers_hand" if owner == STRANGER else "neighbours_hand"
         sight = self._persistence[kind, zone]
-        share, known = len(held.visitors) / len(held.since_clear), sight.proposed_s is not None
+        known = sight.proposed_s is not None
         sight.proposed_s = at_s
         return [] if known else [DetectedFoul(kind, zone, owner or None, from_s, share)]
 
