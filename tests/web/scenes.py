@@ -231,6 +231,12 @@ def judging(session: FakeSession) -> None:
     session.command(BeginJudging(session.clock.now_s()))
 
 
+def not_judging(session: FakeSession) -> None:
+    """The camera was unplugged after the Stop."""
+    stopped(session)
+    session.alarms = [{"code": "camera_lost", "text": "camera 0: unplugged", "since": ""}]
+
+
 def long_names(session: FakeSession) -> None:
     """Nine players, with names as long as people have them, before the go."""
     long = ["Maximiliane von Hohenberg", "Bartholomäus-Friedrich", "Konstantinos Papadopoulos"]
@@ -316,6 +322,7 @@ SCENES = (
     Scene("board-overruled", "/", overruled),
     Scene("board-void", "/", voided),
     Scene("board-judging", "/", judging),
+    Scene("board-not-judging", "/", not_judging),
     Scene("board-dead-heat", "/", dead_heat),
     Scene("board-long-names", "/", long_names),
     Scene("board-pause", "/?kiosk", paused),
