@@ -130,6 +130,7 @@ def test_the_board_says_that_no_camera_judges_and_what_is_in_the_way_of_one_that
     shown = board.get("/").text
     assert "The camera is not judging" in shown and "camera 0: unplugged" in shown
     assert "take the hand out of field A" in shown
+    assert "The referee decides" in shown and "Checking the build" not in shown
     for cause in ("mats_unseen", "times", "blind", "seeing", "lens", "judging"):
         session.alarms = [{"code": cause, "text": f"because of {cause}", "since": ""}]
         session.touch()
