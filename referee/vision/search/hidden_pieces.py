@@ -168,12 +168,11 @@ def _distinct(canvas: Canvas, hypotheses: Sequence[Hypothesis]) -> list[Hypothes
 
 
 def _suggested(cat: Catalogue, tracked: Sequence[np.ndarray], earlier: Sequence[EarlierView]) -> np.ndarray:
-    """(n, 5) the pieces that the pictures show by some reading, in the mat's frame; what most of them show first."""
+    """(n, 5) the pieces that the pictures show by some reading, in the mat's frame."""
     found = np.zeros((0, 5))
     for row in np.vstack([*tracked, *(one.suggested for one in earlier)]):
         found = found if _is_among(cat, row, found) else np.vstack([found, row])
-    shown = [sum(_is_among(cat, row, one.standing) for one in earlier) for row in found]
-    return found[np.argsort([-n for n in shown], kind="stable")]
+    return found
 
 
 def _tracked(earlier: Sequence[EarlierView]) -> list[list[np.ndarray]]:
@@ -456,10 +455,11 @@ def _with_piece(
     # What lies beyond the field may be the other player's.
     if _is_spent(canvas.cat, row, _in_field(canvas, views[0])) or _is_among(canvas.cat, row, rows):
         return []
-    shown = ((there for there in places if further(there) > CLEARLY_SEEN / 2) for places in _places(canvas, row, rows))
-    tried = ((_with_row(views, there) for there in of) for of in shown)
-    hidden = ((new for new in of if abs(_drawn_more(searched, views, new)) < CLEARLY_SEEN) for of in tried)
-    return [first for of in hidden if (first := next(of, None))]
+    found = []
+    for places in _places(canvas, row, rows):
+        shown = (_with_row(views, there) for there in places if further(there) > CLEARLY_SEEN / 2)
+        found.append(next((new for new in shown if abs(_drawn_more(searched, views, new)) < CLEARLY_SEEN), None))
+    return [new for new in found if new]
 
 
 def _places(canvas: Canvas, row: np.ndarray, rows: np.ndarray) -> Iterator[list[np.ndarray]]:
