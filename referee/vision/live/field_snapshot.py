@@ -8,7 +8,6 @@ and nobody knows. A few pixels are noise, or the rim of a build that was nudged;
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import cv2
 import numpy as np
@@ -76,12 +75,9 @@ def pieces_placed(before: Sequence[FieldSnapshot], after: Sequence[FieldSnapshot
     if last is None or clear is None:
         return "unknown"
     new = last.piece & ~_like(clear, last)
-    lacked, stood = _twice(clear, after), np.zeros(new.shape, bool)
-    for sight in before:
-        stood |= _like(sight, last) if _same_window(sight, last) else False
-    if is_piece(new & lacked, last.field):
+    if is_piece(new & _twice(clear, after), last.field):
         return "after"
-    return "unknown" if is_piece(new & ~stood, last.field) else "before"
+    return "unknown" if is_piece(new & ~_looks_like(last, before).any(0), last.field) else "before"
 
 
 @dataclass(frozen=True)
@@ -103,8 +99,9 @@ def arrival(before: Sequence[FieldSnapshot], after: Sequence[FieldSnapshot]) -> 
     clear = _clear([*before, *after[:1]], last)  # right after the Stop it is the newest
     if clear is None:
         return None
-    new = last.coloured & ~clear.coloured & ~_like(clear, last) & _bare(clear, after)
-    new &= ~_twice(last, before)
+    new = last.coloured & ~clear.coloured & ~_like(clear, last) & ~_twice(last, before)
+    # it was bare in two looks in a row, or in one over which no hand is
+    new &= _twice(clear, after) | _looks_like(clear, [s for s in after if not s.hand]).any(0)
     new = _in_field(new, clear, last)
     if not is_piece(new, last.field):
         return None
@@ -175,19 +172,14 @@ def _clear(before: Sequence[FieldSnapshot], last: FieldSnapshot | None) -> Field
 
 def _twice(like: FieldSnapshot, among: Sequence[FieldSnapshot]) -> np.ndarray:
     """(h, w) bool: looked like that sight in two of those in a row: once may be chance."""
-    found = np.zeros(like.piece.shape, bool)
-    for one, other in pairwise(s for s in among if _same_window(s, like)):
-        found |= _like(one, like) & _like(other, like)
-    return found
+    looks = _looks_like(like, among)
+    return np.asarray((looks[1:] & looks[:-1]).any(0))
 
 
-def _bare(clear: FieldSnapshot, after: Sequence[FieldSnapshot]) -> np.ndarray:
-    """(h, w) bool: looked bare, in two looks in a row or in one over which no hand is."""
-    found = _twice(clear, after)
-    for sight in after:
-        if not sight.hand and _same_window(sight, clear):
-            found |= _like(clear, sight)
-    return found
+def _looks_like(like: FieldSnapshot, among: Sequence[FieldSnapshot]) -> np.ndarray:
+    """(n, h, w) bool: looked like that sight, in each of those that show its window."""
+    looks = [_like(one, like) for one in among if _same_window(one, like)]
+    return np.array(looks, bool).reshape(-1, *like.piece.shape)
 
 
 def _same_window(one: FieldSnapshot, other: FieldSnapshot) -> bool:
