@@ -18,6 +18,7 @@ from calibration import ZONES
 from calibration.markers import find_markers
 from calibration.mat import FAR_PX, Mats
 from calibration.palette import load_palette
+from referee.devices.ports import Frame
 from referee.errors import BadAttempt
 from referee.recording import Attempt
 from referee.recording.video import VideoFrame, read_video
@@ -78,9 +79,22 @@ def recorded_frames(attempt: Attempt) -> Iterator[VideoFrame]:
             )
 
 
-def as_decoded(shown: VideoFrame) -> np.ndarray:
-    """The picture (h, w, 3) as the decoder gave it."""
-    return shown.raw if isinstance(shown, StabilizedFrame) else shown.image
+@dataclass(frozen=True, eq=False)
+class FilmFrame(Frame):
+    """A frame of a film for the gate; ``raw`` (h, w, 3) uint8 BGR, as the decoder gave it."""
+
+    raw: np.ndarray = field(kw_only=True)
+
+
+def film_frame(shown: VideoFrame) -> FilmFrame:
+    """The frame for the gate that a recording's picture makes."""
+    raw = shown.raw if isinstance(shown, StabilizedFrame) else shown.image
+    return FilmFrame(shown.image, shown.index, shown.seconds, raw=raw)
+
+
+def as_decoded(frame: Frame) -> np.ndarray:
+    """The picture (h, w, 3) of a frame as the decoder gave it."""
+    return frame.raw if isinstance(frame, FilmFrame) else frame.image
 
 
 def is_shaken(attempt: Attempt) -> bool:

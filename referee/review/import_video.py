@@ -14,6 +14,7 @@ import numpy as np
 from cards.deck import builtin_deck, load_deck
 from cards.errors import RefereeError
 from cards.pieces import builtin_piece_set, load_piece_set
+from referee.devices.ports import Frame
 from referee.errors import BadAttempt
 from referee.files import write_whole
 from referee.recording import Attempt, load_attempt
@@ -33,7 +34,6 @@ from referee.recording.folder import (
 )
 from referee.recording.video import (
     Times,
-    VideoFrame,
     VideoWriter,
     cut_clip,
     decoded_times,
@@ -47,6 +47,7 @@ from referee.review.options import RejudgeOptions
 from referee.review.rejudge import judge_attempt, judge_recorded, press_row
 from referee.review.stop_ruling import Row, rule_recorded_stop
 from referee.review.stop_watch import StopSeen, watch_stop
+from referee.vision.live.gate_history import FieldAtPress
 
 ORIGINAL = "original"
 """Name, with its own suffix, of a film whose ``video.mp4`` is a copy for browsers."""
@@ -273,17 +274,17 @@ def _judge(out: Path, meta: dict, tick: Callable[[], object], eye: str) -> Attem
     seen = _seen(attempt, tick)
     frames = seen.frames[-1:] if is_shaken(attempt) else seen.frames
     names = ["stop.png", *(f"stop_{n}.png" for n in range(1, len(frames)))]
-    pixels = [_keep(out / name, shown) for name, shown in zip(names, frames, strict=True)]
+    pixels = _keep(out, names, frames)
     meta |= {
         "zones": list(seen.zones),
         "piece_set": attempt.piece_set.name,
         "deck": attempt.deck.name,
         "cut_short": None,
-        "at_press": {zone: _at_press(out, zone, seen) for zone in seen.after if seen.counts(zone)},
+        "at_press": {z: _at_press(out, z, of) for z, of in seen.fields.items() if of.after.press_counts},
         "judged": [
             {
                 "files": names,
-                "seconds": [f.seconds for f in frames],
+                "seconds": [f.at_s for f in frames],
                 "zones": list(seen.zones),
                 "unobstructed": seen.clear,
                 "pixels": pixels,
@@ -345,28 +346,26 @@ def _keep_earlier(attempt: Attempt, seen: StopSeen) -> dict[str, list[str]]:
     return kept
 
 
-def _keep(path: Path, shown: VideoFrame) -> str:
-    """Write a picture as it was decoded; gives its pixels' digest."""
-    image = as_decoded(shown)
-    write_file(path, image)
-    return pixel_hash(image)
+def _keep(folder: Path, names: Sequence[str], frames: Sequence[Frame]) -> list[str]:
+    """Write pictures as they were decoded; gives the digests of their pixels."""
+    images = [as_decoded(frame) for frame in frames]
+    for name, image in zip(names, images, strict=True):
+        write_file(folder / name, image)
+    return [pixel_hash(image) for image in images]
 
 
-def _at_press(out: Path, zone: str, seen: StopSeen) -> dict:
+def _at_press(out: Path, zone: str, around: FieldAtPress) -> dict:
     """The frames at the zone's press, kept beside the film, and what came after it."""
-    frames = seen.press[zone]
-    files = [f"press_{zone}_{n}.png" for n in range(len(frames))]
-    for name, shown in zip(files, frames, strict=True):
-        _keep(out / name, shown)
-    after = seen.after[zone]
+    files = [f"press_{zone}_{n}.png" for n in range(len(around.frames))]
+    _keep(out, files, around.frames)
     return {
         "files": files,
-        "seconds": [f.seconds for f in frames],
-        "culprit": after.culprit,
-        "covered": seen.covered[zone],
-        "placed": seen.placed[zone],
-        "after": after.after,
-        "since": after.since_s,
+        "seconds": [f.at_s for f in around.frames],
+        "culprit": around.after.culprit,
+        "covered": around.covered,
+        "placed": around.placed(),
+        "after": around.after.after,
+        "since": around.after.since_s,
     }
 
 

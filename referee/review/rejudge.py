@@ -22,7 +22,7 @@ from referee.errors import BadAttempt
 from referee.match.card_facts import facts_of
 from referee.match.duel import Duel, house_ruling, outcome
 from referee.match.house_rules import HouseRules
-from referee.match.stop_views import OF_TWO, PRESS_UNSEEN, UNSEEN, combine_verdicts, verdict_behind_hand
+from referee.match.stop_views import OF_TWO, PRESS_UNSEEN, combine_verdicts
 from referee.match.verdict import zone_verdict
 from referee.recording import Attempt, load_attempt
 from referee.recording.address import AttemptSource, fetched_attempt
@@ -30,7 +30,7 @@ from referee.recording.folder import DECK, JOURNAL, PIECES, REVIEW, STOP, VIDEO,
 from referee.recording.writer import pixel_hash
 from referee.review.film import observer_of
 from referee.review.options import RejudgeOptions, files_used, is_unjudged
-from referee.review.stop_ruling import Row, judge_both_views, player_name, recorded_rules
+from referee.review.stop_ruling import Row, judge_both_views, player_name, recorded_rules, row_at_press
 from referee.review.stop_watch import watch_stop
 from referee.review.timeline import CACHE
 from referee.vision.observer import EarlierPicture, EarlierPictures, Judgement, judge_views
@@ -157,10 +157,8 @@ def press_row(attempt: Attempt, zone: str, card: Card, options: RejudgeOptions, 
         for view, names in attempt.press_views(zone)
     ]
     seen = judge_views(views, card, [zone], tolerances, earlier=earlier_of(attempt)).to_json("press", card.id)["zones"]
-    said = zone_verdict(seen[zone]) if zone in seen else UNSEEN
-    if at_press.get("covered"):
-        said = verdict_behind_hand(said, zone_verdict(settled), at_press.get("placed", "unknown"))
-    return said.to_json()
+    placed = at_press.get("placed", "unknown") if at_press.get("covered") else None
+    return row_at_press(seen.get(zone), settled, placed)
 
 
 _deck = lru_cache(maxsize=8)(load_deck)

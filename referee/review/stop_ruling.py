@@ -10,11 +10,11 @@ from functools import lru_cache
 from typing import Any
 
 from cards.card import Card
+from referee.devices.ports import Frame
 from referee.match.house_rules import DEFAULT_RULES, HouseRules, load_rules, parse_rules
-from referee.match.stop_views import PRESS_UNSEEN, UNSEEN, Views, rule_stop, verdict_behind_hand
+from referee.match.stop_views import PRESS_UNSEEN, UNSEEN, Placed, Views, rule_stop, verdict_behind_hand
 from referee.match.verdict import ZoneVerdict, zone_verdict
 from referee.recording import Attempt
-from referee.recording.video import VideoFrame
 from referee.review.film import as_decoded, is_shaken, observer_of
 from referee.review.stop_watch import StopSeen, watch_stop
 
@@ -55,12 +55,12 @@ AtPress = Callable[[str], Row | None]
 def rule_recorded_stop(attempt: Attempt, seen: StopSeen, settled: Rows, at_press: AtPress) -> StopRuled:
     """What both views of a recorded Stop say."""
     verdicts, press_rows, findings = dict(settled), dict[str, Mapping](), dict[str, list[str]]()
-    for zone, after in seen.after.items():
-        row, press = _said(settled.get(zone)), None
-        if seen.counts(zone):
+    for zone, around in seen.fields.items():
+        after, row, press = around.after, _said(settled.get(zone)), None
+        if after.press_counts:
             press = PRESS_UNSEEN if after.unseen else _said(at_press(zone))
             press_rows[zone] = {"row": press.to_json(), "settled": row.to_json()}
-        views = Views(row, press, after.after, player_name(attempt, after.culprit), seen.hand[zone])
+        views = Views(row, press, after.after, player_name(attempt, after.culprit), around.hand)
         said, names = rule_stop(views, recorded_rules(attempt, None).hand_at_stop)
         verdicts[zone] = said.to_json()
         early = ("false_start",) if zone in seen.early else ()
@@ -72,6 +72,13 @@ def rule_recorded_stop(attempt: Attempt, seen: StopSeen, settled: Rows, at_press
 def _said(row: Row | None) -> ZoneVerdict:
     """What a row says; that of a view nobody has, where there is none."""
     return zone_verdict(row) if row else UNSEEN
+
+
+def row_at_press(row: Row | None, settled: Row | None, placed: Placed | None) -> Row:
+    """What the row of a view at the press says. ``placed``, where a hand is in that view, else None: when what stands
+    in the settled view came."""
+    said = _said(row)
+    return (verdict_behind_hand(said, _said(settled), placed) if placed else said).to_json()
 
 
 def stop_findings(attempt: Attempt, tick: Callable[[], object] = lambda: None) -> list[dict]:
@@ -98,7 +105,7 @@ def judge_both_views(
     observer = observer_of(attempt, palette)
     tolerances = recorded_rules(attempt, None).tolerances
 
-    def judge(frames: Sequence[VideoFrame], zones: Sequence[str]) -> Rows:
+    def judge(frames: Sequence[Frame], zones: Sequence[str]) -> Rows:
         shaken = is_shaken(attempt)
         shown = [as_decoded(f) for f in (frames[-1:] if shaken else frames)]
         earlier = {} if shaken else seen.earlier()
@@ -109,11 +116,11 @@ def judge_both_views(
     settled = judge(seen.frames, seen.zones)
 
     def at_press(zone: str) -> Row | None:
-        if not seen.press[zone]:
+        around = seen.fields[zone]
+        if not around.frames:
             return None
-        said = _said(judge(seen.press[zone], [zone]).get(zone))
-        hidden = verdict_behind_hand(said, _said(settled.get(zone)), seen.placed[zone])
-        return (hidden if seen.covered[zone] else said).to_json()
+        row = judge(around.frames, [zone]).get(zone)
+        return row_at_press(row, settled.get(zone), around.placed() if around.covered else None)
 
     return rule_recorded_stop(attempt, seen, settled, at_press)
 
@@ -123,6 +130,6 @@ def finding_s(attempt: Attempt, seen: StopSeen, zone: str, finding: str) -> floa
     stop = attempt.stop_s or 0.0
     if finding == "false_start":
         return seen.early.get(zone, attempt.go_s or 0.0)
-    after = seen.after.get(zone)
-    moved = after.since_s if after is not None else None
+    around = seen.fields.get(zone)
+    moved = around.after.since_s if around is not None else None
     return stop if finding == "hand_at_stop" or moved is None else moved

@@ -19,14 +19,7 @@ from referee.devices.ports import Frame
 from referee.errors import IllegalCommand, RefereeError
 from referee.match.commands import BeginJudging, CameraVerdict
 from referee.match.state import MatchState
-from referee.match.stop_views import (
-    PRESS_UNSEEN,
-    SETTLED_FRAMES,
-    UNSEEN,
-    Views,
-    rule_stop,
-    verdict_behind_hand,
-)
+from referee.match.stop_views import PRESS_UNSEEN, SETTLED_FRAMES, UNSEEN, Views, rule_stop, verdict_behind_hand
 from referee.match.verdict import ZoneVerdict, zone_verdict
 from referee.session.duel_recording import DuelRecording
 from referee.session.ports import RunningSession
@@ -251,29 +244,24 @@ class StopJudging:
 
     def _views(self, state: MatchState, zone: str, settled: ZoneVerdict, card: Card) -> Views:
         """The zone's settled view with what came before it since the press."""
-        press_s = self._press_s(state, zone)
-        after = self._history.after(zone, press_s)
-        frames = self._history.frames_at_press(press_s, zone)
+        around = self._history.at_press(zone, self._press_s(state, zone))
+        after, frames = around.after, around.frames
         culprit = state.seats.get(after.culprit or "", "")
-        hand = self._history.hand(zone, press_s)
         unseen = after.unseen and state.rules.judged_view != "settled"
-        if not unseen and (state.rules.judged_view != "two_views" or after.after == "still"):
-            return Views(settled, None, after.after, culprit, hand)
-        covering = self._history.covered(zone, frames)
-        came = self._history.placed(zone, press_s)
-        seen = PRESS_UNSEEN
-        beside = self._beside_press(frames, zone)
+        if not unseen and (state.rules.judged_view != "two_views" or not after.press_counts):
+            return Views(settled, None, after.after, culprit, around.hand)
+        seen, came, beside = PRESS_UNSEEN, around.placed(), self._beside_press(frames, zone)
         if frames and not unseen:
             judged = judge_by_cameras(self._session, frames, beside, card, [zone], self._history.earlier())
             self._keep_earlier("press", judged)
             seen = _said(_rows(judged), zone)
-            hidden = covering or "unknown_object" in seen.codes
+            hidden = around.covered or "unknown_object" in seen.codes
             seen = verdict_behind_hand(seen, settled, came) if hidden else seen
         if self._session.recording:
             said = {"row": seen.to_json(), "after": after.after, "culprit": after.culprit}
-            row = said | {"covered": covering, "placed": came} | ({"camera": 2} if self._second_is_main else {})
+            row = said | {"covered": around.covered, "placed": came} | ({"camera": 2} if self._second_is_main else {})
             self._evidence(partial(self._session.recording.recorder.at_press, zone, frames, row, beside))
-        return Views(settled, seen, after.after, culprit, hand)
+        return Views(settled, seen, after.after, culprit, around.hand)
 
     def _tell(self, number: int, zone: str, views: Views, evidence: Mapping[str, Any]) -> None:
         """The camera's verdict on a zone, unless the duel has moved on meanwhile."""

@@ -64,6 +64,23 @@ class Aftermath:
     since_s: float | None = None
     unseen: bool = False
 
+    @property
+    def press_counts(self) -> bool:
+        """Whether the view at the press counts: the field was touched after it, or nobody knows."""
+        return self.after != "still"
+
+
+@dataclass(frozen=True, eq=False)
+class FieldAtPress:
+    """What is known of a field around a press: what came ``after`` it; the ``frames`` of it, and whether a hand is in
+    them (``covered``); whose ``hand`` was at work in it; and ``placed``, which tells when what stands now came."""
+
+    after: Aftermath
+    frames: Sequence[Frame]
+    covered: bool
+    hand: Hand
+    placed: Callable[[], Placed]
+
 
 class GateHistory:
     """The last seconds of the gate's looks, and the last frames of the building; ``clear``: zone -> the last of those
@@ -146,10 +163,13 @@ class GateHistory:
 
         return {zone: partial(pictures, stages.snapshot()) for zone, stages in self.stages.items()}
 
-    def covered(self, zone: str, frames: Sequence[Frame]) -> bool:
-        """Whether a hand was over the field in one of these frames."""
+    def at_press(self, zone: str, press_s: float, busy_s: float = BUSY_S) -> FieldAtPress:
+        """The field around the press; ``busy_s`` as for ``hand``."""
+        frames = self.frames_at_press(press_s, zone)
         times = {f.at_s for f in frames}
-        return any(g.hand for t, g in self._gates(zone) if t in times)
+        covered = any(g.hand for t, g in self._gates(zone) if t in times)
+        hand, placed = self.hand(zone, press_s, busy_s), partial(self.placed, zone, press_s)
+        return FieldAtPress(self.after(zone, press_s), frames, covered, hand, placed)
 
     def placed(self, zone: str, press_s: float) -> Placed:
         """Whether the pieces that stand now stood at the press already, by what each pixel has shown since."""
