@@ -133,8 +133,7 @@ class WatchedFilm:
 
 def stored_timeline(attempt: Attempt, tick: Callable[[], object] = lambda: None) -> dict:
     """The time line as JSON, worked out at the first call and kept beside the attempt where possible."""
-    kept = _stored(attempt)
-    if kept is not None:
+    if (kept := _stored(attempt)) is not None:
         return kept
     found = read_timeline(attempt, tick).to_json() | {"findings": stop_findings(attempt, tick), "key": _key(attempt)}
     with suppress(OSError):
@@ -166,39 +165,32 @@ def pace(told: Iterable[tuple[Mapping[str, str], float | None, float | None, Map
     ``told``: per attempt players (zone -> name), go and stop in seconds, and the time line's JSON. Idle is
     the time from go to stop in which no hand is over the player's field.
     """
-    sums: dict[str, dict] = {}
+    duels: defaultdict[str, list[tuple[float, float, Mapping]]] = defaultdict(list)
     for players, go, stop, story in told:
         if go is None or stop is None or go < 0:  # recorded on after the go: nobody saw what came before
             continue
-        for zone, rows in story["zones"].items():
+        for zone, row in story["zones"].items():
             if zone in players:
-                new = {"duels": 0, "pieces": 0, "busy": 0.0, "idle": 0.0, "first": [], "touch": []}
-                row = sums.setdefault(players[zone], new)
-                _add(row, rows, go, stop)
-    return [_pace(player, row) for player, row in sorted(sums.items())]
+                duels[players[zone]].append((go, stop, row))
+    return [_pace(player, rows) for player, rows in sorted(duels.items())]
 
 
-def _add(row: dict, rows: Mapping, go: float, stop: float) -> None:
-    at_work = sum(max(0.0, min(b, stop) - max(a, go)) for a, b in rows["hands"])
-    touches = [p["seconds"] - go for p in rows["placed"]]
-    row["duels"] += 1
-    row["pieces"] += len(rows["placed"])
-    row["busy"] += max(touches, default=0.0)
-    row["idle"] += max(0.0, stop - go - at_work)
-    row["first"] += touches[:1]
-    row["touch"] += [] if rows.get("first_touch") is None else [rows["first_touch"] - go]
-
-
-def _pace(player: str, row: Mapping) -> dict:
-    per_piece = row["busy"] / row["pieces"] if row["pieces"] else None
+def _pace(player: str, duels: Sequence[tuple[float, float, Mapping]]) -> dict:
+    """``duels``: go, stop and what the time line tells of the player's field."""
+    placed = [[p["seconds"] - go for p in row["placed"]] for go, _, row in duels]
+    touched = [row["first_touch"] - go for go, _, row in duels if row.get("first_touch") is not None]
+    at_work = [sum(max(0.0, min(b, stop) - max(a, go)) for a, b in row["hands"]) for go, stop, row in duels]
+    idle = [max(0.0, stop - go - work_s) for (go, stop, _), work_s in zip(duels, at_work, strict=True)]
+    pieces = sum(map(len, placed))
+    per_piece = sum(max(seconds, default=0.0) for seconds in placed) / pieces if pieces else None
     return {
         "player": player,
-        "duels": row["duels"],
-        "pieces": row["pieces"],
+        "duels": len(duels),
+        "pieces": pieces,
         "seconds_per_piece": per_piece and round(per_piece, 2),
-        "idle_s": round(row["idle"], 2),
-        "first_touch_s": _mean(row["touch"]),
-        "first_placed_s": _mean(row["first"]),
+        "idle_s": round(sum(idle), 2),
+        "first_touch_s": _mean(touched),
+        "first_placed_s": _mean([seconds[0] for seconds in placed if seconds]),
     }
 
 
