@@ -105,10 +105,8 @@ class StandingPieces:
 
 def field_masks(frame: ReducedFrame, geometry: HandGeometry, pose: MatPose, loose: np.ndarray) -> FieldMasks:
     """The field of one mat; ``loose`` (h, w) bool is where pieces lie as they did at the go."""
-    low, over, high = (
-        cv2.fillConvexPoly(np.zeros(loose.shape, np.uint8), geometry.outline(pose, FIELD, (0.0, z)), 1) > 0
-        for z in (MIDDLE_MM, 2 * MIDDLE_MM, OVER_MM)
-    )
+    heights = MIDDLE_MM, 2 * MIDDLE_MM, OVER_MM
+    low, over, high = (geometry.inside(pose, FIELD, (0.0, z), loose.shape) for z in heights)
     build = (high & (frame.labels >= 0) & ~loose).astype(np.uint8)
     return FieldMasks(low, over, cv2.morphologyEx(build, cv2.MORPH_OPEN, np.ones((3, 3), np.uint8)) > 0)
 

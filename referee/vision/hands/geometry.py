@@ -117,6 +117,12 @@ class HandGeometry:
         corners = [(i * half_mm[0], j * half_mm[1], z) for z in heights_mm for i in (-1, 1) for j in (-1, 1)]
         return cv2.convexHull(self.pixels(pose, corners).round().astype(np.int32))
 
+    def inside(
+        self, pose: MatPose, half_mm: tuple[float, float], heights_mm: Sequence[float], size: tuple[int, ...]
+    ) -> np.ndarray:
+        """(h, w) bool: what of a picture of that size is inside of that outline."""
+        return cv2.fillConvexPoly(np.zeros(size, np.uint8), self.outline(pose, half_mm, heights_mm), 1) > 0
+
     def on_plane(self, at: np.ndarray, pose: MatPose, height_mm: float) -> np.ndarray:
         """The point (3,) of the mat's frame, so high over the table, that a pixel (2,) shows."""
         eye, ray = pose.camera_at, self._ray(at, pose)

@@ -52,7 +52,7 @@ def reaching_arm(image: np.ndarray, clear: np.ndarray, zone: str, mats: Mats) ->
     now, before = reduced(image, geometry.factor), reduced(clear, geometry.factor)
     new = channel_max(cv2.absdiff(now, before)) > UNLIKE_LEVELS
     for mask in (new & ~is_shadow(now, before), new):  # a grey sleeve on paper looks like a shadow
-        arm = _arm_over(mask, geometry.outline(pose, FIELD, (0.0, OVER_MM)))
+        arm = _arm_over(mask, geometry.inside(pose, FIELD, (0.0, OVER_MM), mask.shape))
         way = None if arm is None else _way(arm, geometry, pose)
         owner = None if way is None else geometry.owner(geometry.centre(pose), way, over_field=True)
         if arm is not None and owner is not None:
@@ -60,10 +60,10 @@ def reaching_arm(image: np.ndarray, clear: np.ndarray, zone: str, mats: Mats) ->
     return ReachingArm()
 
 
-def _arm_over(new: np.ndarray, box: np.ndarray) -> np.ndarray | None:
-    """Pixels (n, 2) of the largest connected new thing (h, w) that is in the box and outside of it; None without."""
+def _arm_over(new: np.ndarray, inside: np.ndarray) -> np.ndarray | None:
+    """Pixels (n, 2) of the largest connected new thing (h, w) that is inside the box (h, w) and outside of it; None
+    without."""
     new = cv2.morphologyEx(new.astype(np.uint8), cv2.MORPH_CLOSE, np.ones((3, 3), np.uint8)) > 0
-    inside = cv2.fillConvexPoly(np.zeros(new.shape, np.uint8), box, 1) > 0
     things = label(new)
     within, beyond = (np.bincount(things[new & where], minlength=things.max() + 1) for where in (inside, ~inside))
     both = np.minimum(within, beyond)

@@ -273,18 +273,12 @@ def memory_of(small: np.ndarray, empty: np.ndarray | None) -> _Memory:
 
 def _zone(pose: MatPose, geometry: HandGeometry, size: tuple[int, int]) -> _Zone | None:
     """The masks of one mat in the reduced copy (h, w); None when its box is out of the picture."""
-
-    def mask(points: np.ndarray) -> np.ndarray:
-        return cv2.fillConvexPoly(np.zeros(size, np.uint8), points, 1)
-
-    box = geometry.outline(pose, FIELD, (0.0, OVER_MM))
-    x, y, w, h = cv2.boundingRect(box)
+    x, y, w, h = cv2.boundingRect(geometry.outline(pose, FIELD, (0.0, OVER_MM)))
     at = slice(max(0, y - 2 * RIM_PX), y + h + 2 * RIM_PX), slice(max(0, x - 2 * RIM_PX), x + w + 2 * RIM_PX)
-    box_mask = mask(box)[at] > 0
-    if not box_mask.any():
-        return None
-    sheet = mask(geometry.outline(pose, (SHEET[0] / 2 - SHEET_INSET_MM, SHEET[1] / 2 - SHEET_INSET_MM), (0.0,)))
-    return _Zone(at, mask(geometry.outline(pose, FIELD, (0.0,)))[at] > 0, sheet[at] > 0, box_mask, 0.0)
+    paper = SHEET[0] / 2 - SHEET_INSET_MM, SHEET[1] / 2 - SHEET_INSET_MM
+    outlines = (FIELD, (0.0,)), (paper, (0.0,)), (FIELD, (0.0, OVER_MM))
+    inner, sheet, box = (geometry.inside(pose, half, heights, size)[at] for half, heights in outlines)
+    return _Zone(at, inner, sheet, box, 0.0) if box.any() else None
 
 
 def _is_near(zone: _Zone, known: _Zone) -> bool:
