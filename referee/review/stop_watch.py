@@ -51,31 +51,27 @@ class _Watch:
     attempt: Attempt
     stop_s: float
     observer: Observer
+    watch: StopWatch
+    shaken: bool
     judged: list[str] = field(default_factory=list)
-    history: GateHistory = field(init=False, default_factory=GateHistory)
-    watch: StopWatch = field(init=False)
     still: list[Frame] = field(default_factory=list)
     blocked: list[Frame] = field(default_factory=list)
     worked: dict[str, float] = field(default_factory=dict)
     filled: dict[str, float] = field(default_factory=dict)
     at_go: Frame | None = None
-    shaken: bool = False
-
-    def __post_init__(self) -> None:
-        self.watch = StopWatch(self.history, self.observer.look)
 
     def look(self, frame: Frame, look: GateState) -> list[Frame]:
         """One more frame; those of the clear settled view, once they are complete."""
-        building = frame.at_s <= self.stop_s
+        history, building = self.watch.history, frame.at_s <= self.stop_s
         arms = {} if building else self.watch.arms(frame, look, self.judged, self.stop_s)
         owners, short = {z: arm.owner for z, arm in arms.items()}, [z for z, arm in arms.items() if arm.short]
         begun = frame.at_s >= (self.attempt.go_s or 0.0)
-        self.history.add(frame, look, ("building" if begun else "ready") if building else "stopped", owners, short)
+        history.add(frame, look, ("building" if begun else "ready") if building else "stopped", owners, short)
         if building:
             self._before_the_go(frame, look)
             return []
         if not self.shaken:
-            self.history.watch_mats(frame, self.observer.look)
+            history.watch_mats(frame, self.observer.look)
         moved = any(look.zones[z].moving > NOISE_SHARE for z in self.judged if z in look.zones)
         self.still = [*([] if moved else self.still), frame][-SETTLED_FRAMES:]
         if frame.at_s > self.stop_s + SETTLED_S and all(is_settled(look, z) for z in self.judged):
@@ -96,13 +92,10 @@ class _Watch:
 
     def _early(self) -> dict[str, float]:
         """Zone -> since when it was touched or not empty as the go sounded."""
-        found: dict[str, float] = {}
+        found = {zone: since_s for zone, since_s in self.worked.items() if zone in self.judged}
         for zone in self.judged:
-            since = [of[zone] for of in (self.worked, self.filled) if zone in of]
-            if zone in self.filled and not self._stands(zone):
-                since.remove(self.filled[zone])
-            if since:
-                found[zone] = min(since)
+            if zone in self.filled and self._stands(zone):
+                found[zone] = min(self.filled[zone], found.get(zone, math.inf))
         return found
 
     def _stands(self, zone: str) -> bool:
@@ -113,9 +106,9 @@ class _Watch:
 
     def told(self, zones: Collection[str], clear: Sequence[Frame]) -> StopSeen:
         """What was seen, once all is."""
-        frames = clear or self.blocked or self.still
-        fields = {z: self.history.at_press(z, self.stop_s, AT_WORK_S) for z in self.judged}
-        return StopSeen(tuple(sorted(zones)), frames, bool(clear), fields, self._early(), self.history.earlier)
+        frames, history = clear or self.blocked or self.still, self.watch.history
+        fields = {z: history.at_press(z, self.stop_s, AT_WORK_S) for z in self.judged}
+        return StopSeen(tuple(sorted(zones)), frames, bool(clear), fields, self._early(), history.earlier)
 
 
 def watch_stop(attempt: Attempt, tick: Callable[[], object] = lambda: None) -> StopSeen:
@@ -126,7 +119,8 @@ def watch_stop(attempt: Attempt, tick: Callable[[], object] = lambda: None) -> S
     """
     stop = math.inf if attempt.stop_s is None else attempt.stop_s
     observer = observer_of(attempt)
-    gate, watch = Gate(observer), _Watch(attempt, stop, observer, shaken=is_shaken(attempt))
+    gate, of_stop = Gate(observer), StopWatch(GateHistory(), observer.look)
+    watch = _Watch(attempt, stop, observer, of_stop, is_shaken(attempt))
     looked_s, zones, clear = -math.inf, set[str](), list[Frame]()
     for shown in recorded_frames(attempt):
         tick()
