@@ -27,7 +27,7 @@ from referee.recording.writer import truncation_record
 from referee.review.batch import Interrupted
 from referee.review.batch import rejudge as judge_all
 from referee.review.import_video import ImportOptions, broken_words, import_video
-from referee.review.options import EYE, RejudgeOptions
+from referee.review.options import RejudgeOptions
 from referee.review.report import write_report
 from referee.review.signing import load_public
 from referee.review.timeline import pace, stored_timeline
@@ -63,7 +63,7 @@ class Rejudging:
     watch: bool = option(is_flag=True, help="Read the videos anew too: did it fall after Stop, by itself?")
     jobs: int | None = option("-j", "--jobs", type=click.IntRange(1), help="Processes (default: one a core).")
     eye: str = option(
-        default=EYE,
+        default=RejudgeOptions.eye,
         show_default=False,
         metavar="MODULE:FUNCTION",
         help="See with this function instead of the program's own vision; see referee.review.options.RejudgeOptions.",

@@ -71,12 +71,10 @@ def recorded_frames(attempt: Attempt) -> Iterator[VideoFrame]:
     """The recording's pictures in order, without broken ones. Raises BadAttempt when they cannot be decoded."""
     ways = _ways_back(attempt.film)
     for shown in read_video(attempt.film):
-        if not shown.broken:
-            yield (
-                shown
-                if ways is None
-                else StabilizedFrame(shown.index, shown.seconds, shown.decoded, back=ways[shown.index])
-            )
+        if not shown.broken and ways is not None:
+            yield StabilizedFrame(shown.index, shown.seconds, shown.decoded, back=ways[shown.index])
+        elif not shown.broken:
+            yield shown
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +108,7 @@ def _ways_back(film: Path) -> list[np.ndarray] | None:
     known: dict[int, np.ndarray] = {}
     ways: list[np.ndarray] = []
     for shown in read_video(film):
-        quads = {} if shown.broken else _quads(shown.image)
+        quads = {} if shown.broken else _quads(cv2.cvtColor(shown.image, cv2.COLOR_BGR2GRAY))
         common = [m for m in quads if m in known]
         back = ways[-1] if ways else np.eye(3)
         if len(common) >= LEAST_MARKERS:
@@ -125,10 +123,9 @@ def _ways_back(film: Path) -> list[np.ndarray] | None:
     return ways
 
 
-def _quads(image: np.ndarray) -> dict[int, np.ndarray]:
-    """The mats' markers in a picture: id -> (4, 2) px."""
-    found = find_markers(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY))
-    return {m: quad for m, quad in found.items() if m < ALL_MARKERS}
+def _quads(gray: np.ndarray) -> dict[int, np.ndarray]:
+    """The mats' markers in a picture (h, w): id -> (4, 2) px."""
+    return {m: quad for m, quad in find_markers(gray).items() if m < ALL_MARKERS}
 
 
 def _wanders(film: Path) -> bool:
@@ -139,7 +136,7 @@ def _wanders(film: Path) -> bool:
         if shown.broken or shown.seconds < next_s:
             continue
         width, next_s, looks = shown.image.shape[1], shown.seconds + LOOK_EVERY_S, looks + 1
-        for marker, quad in _quads(shown.image).items():
+        for marker, quad in _quads(cv2.cvtColor(shown.image, cv2.COLOR_BGR2GRAY)).items():
             seen.setdefault(marker, []).append(quad.mean(0))
         if looks >= LOOKS:
             break
@@ -154,7 +151,7 @@ def find_mats(attempt: Attempt) -> Mats:
     looks: dict[int, list[np.ndarray]] = {}
     last = None
     for gray in _looks(attempt):
-        quads = {m: quad for m, quad in find_markers(gray).items() if m < ALL_MARKERS}
+        quads = _quads(gray)
         known = {m: np.median(looks[m], 0) for m in quads.keys() & looks.keys()}
         off_px = [float(np.abs(quads[m] - quad).max()) for m, quad in known.items()]
         if last is None or (quads and not (off_px and np.median(off_px) > FAR_PX)):

@@ -45,7 +45,7 @@ from referee.recording.writer import pixel_hash, versions, write_file
 from referee.review.film import as_decoded, find_mats, is_mirrored, is_shaken, observer_of
 from referee.review.options import RejudgeOptions
 from referee.review.rejudge import judge_attempt, judge_recorded, press_row
-from referee.review.stop_ruling import Row, rule_recorded_stop
+from referee.review.stop_ruling import rule_recorded_stop
 from referee.review.stop_watch import StopSeen, watch_stop
 from referee.vision.live.gate_history import FieldAtPress
 
@@ -267,7 +267,6 @@ def _encode(source: Path, target: Path, tick: Callable[[], object]) -> None:
 
 def _judge(out: Path, meta: dict, tick: Callable[[], object], eye: str) -> Attempt:
     """Find the two views of the Stop, judge them, and write the whole record."""
-    write_json(out / META, meta)
     attempt = load_attempt(out)
     if attempt.stop_s is None or not 0.0 <= attempt.stop_s <= attempt.seconds[-1]:
         raise BadAttempt(f"Stop at {attempt.stop_s} s is not in a video of {attempt.seconds[-1]:.1f} s")
@@ -322,12 +321,9 @@ def broken_words(broken: Iterable[tuple[float, float]]) -> str:
 def _ruled(attempt: Attempt, seen: StopSeen, options: RejudgeOptions) -> dict:
     """Verdicts, findings and the press, as both views say, from the frames that are kept beside the film."""
     settled = judge_attempt(attempt, attempt.card, options)
-
-    def at_press(zone: str) -> Row | None:
-        kept = attempt.at_press[zone]["files"] and options.eye == RejudgeOptions.eye
-        return press_row(attempt, zone, attempt.card, options, settled.get(zone, {})) if kept else None
-
-    said = rule_recorded_stop(attempt, seen, settled, at_press)
+    said = rule_recorded_stop(
+        attempt, seen, settled, lambda zone: press_row(attempt, zone, attempt.card, options, settled.get(zone, {}))
+    )
     at_press_rows = {z: {**attempt.at_press[z], **rows} for z, rows in said.at_press.items()}
     return {"verdicts": dict(said.verdicts), "at_press": at_press_rows, "findings": dict(said.findings)}
 

@@ -12,7 +12,6 @@ from referee.recording.address import AttemptSource
 from referee.recording.folder import AT_GO, CAMERA, DECK, EMPTY, META, PALETTE, PIECES, PLACED, STOP, of_camera
 from referee.recording.writer import versions
 
-EYE = "referee.review.rejudge:judge_frames"
 KEY_LETTERS = 24
 
 JUDGING = ("cards", "calibration", *(f"referee/{p}" for p in ("kernels", "match", "recording", "review", "vision")))
@@ -36,7 +35,7 @@ class RejudgeOptions:
     deck: str | None = None
     rules: str | None = None
     palette: str | None = None
-    eye: str = EYE
+    eye: str = "referee.review.rejudge:judge_frames"
 
     def fingerprint(self) -> str:
         """A digest of everything but the attempt that can change a row: the options, the files they name,

@@ -30,7 +30,7 @@ from referee.recording.folder import DECK, JOURNAL, PIECES, REVIEW, STOP, VIDEO,
 from referee.recording.writer import pixel_hash
 from referee.review.film import observer_of
 from referee.review.options import RejudgeOptions, files_used, is_unjudged
-from referee.review.stop_ruling import Row, judge_both_views, player_name, recorded_rules, row_at_press
+from referee.review.stop_ruling import Row, Rows, judge_both_views, player_name, recorded_rules, row_at_press, rows_of
 from referee.review.stop_watch import watch_stop
 from referee.review.timeline import CACHE
 from referee.vision.observer import EarlierPicture, EarlierPictures, Judgement, judge_views
@@ -68,10 +68,13 @@ def judge_again(source: AttemptSource, options: RejudgeOptions) -> dict:
     return row | {"seconds": round(time.perf_counter() - begun, 4)}
 
 
+_deck = lru_cache(maxsize=8)(load_deck)
+
+
 def _judged(attempt: Attempt, options: RejudgeOptions) -> dict:
     for problem in attempt.problems(files_used(attempt, options)):
         raise BadAttempt(f"{attempt.folder}: {problem}")
-    card = _card(attempt, options)
+    card = _deck(options.deck).card(attempt.meta["card"]) if options.deck else attempt.card
     was_rules, rules = recorded_rules(attempt, None), recorded_rules(attempt, options.rules)
     was_found = attempt.meta.get("findings") or {}
     was, was_seen = with_press_view(
@@ -156,17 +159,9 @@ def press_row(attempt: Attempt, zone: str, card: Card, options: RejudgeOptions, 
         (observer_of(view, options.palette), [read_image(attempt.folder / name) for name in names])  # without loss
         for view, names in attempt.press_views(zone)
     ]
-    seen = judge_views(views, card, [zone], tolerances, earlier=earlier_of(attempt)).to_json("press", card.id)["zones"]
+    seen = rows_of(judge_views(views, card, [zone], tolerances, earlier=earlier_of(attempt)))
     placed = at_press.get("placed", "unknown") if at_press.get("covered") else None
     return row_at_press(seen.get(zone), settled, placed)
-
-
-_deck = lru_cache(maxsize=8)(load_deck)
-
-
-def _card(attempt: Attempt, options: RejudgeOptions) -> Card:
-    deck = _deck(options.deck) if options.deck else attempt.deck
-    return deck.card(attempt.meta["card"])
 
 
 AttemptJudge = Callable[[Attempt, Card, str | None], Mapping[str, dict]]
@@ -188,9 +183,7 @@ def earlier_of(attempt: Attempt) -> dict[str, EarlierPictures]:
 
 def judge_frames(attempt: Attempt, card: Card, palette: str | None = None) -> Mapping[str, dict]:
     """Today's vision on the attempt's judged frames: zone -> the contract's row."""
-    judged = judge_recorded(attempt, card, palette, earlier_of(attempt))
-    rows: Mapping[str, dict] = judged.to_json("stop.png", card.id)["zones"]
-    return rows
+    return rows_of(judge_recorded(attempt, card, palette, earlier_of(attempt)))
 
 
 def judge_recorded(
@@ -241,9 +234,7 @@ def _watched(attempt: Attempt) -> dict[str, list[str]]:
     return {z: of for z, of in found.items() if of or z in recorded}
 
 
-def award_of(
-    attempt: Attempt, verdicts: Mapping[str, Row], card: Card, rules: HouseRules, found: Mapping[str, Sequence[str]]
-) -> str | None:
+def award_of(attempt: Attempt, verdicts: Rows, card: Card, rules: HouseRules, found: Found) -> str | None:
     """Who gets the card by these verdicts, rules and findings; None when nobody does or a human has to say.
 
     A human's ruling stands: then it is the recorded award.

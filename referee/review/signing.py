@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 SIGNED_PREFIX = "referee attempt 1"
 """Begins what is signed, so that no signature for anything else fits."""
 
-NO_VALUE = "-"
 PRIVATE_MODE = 0o600
 """Only its owner may read a private key."""
 
@@ -100,7 +99,7 @@ def signed_by(folder: Path) -> str | None:
 
 def _signed(folder: Path) -> bytes:
     """What is signed of a folder."""
-    journal = sha256(folder / JOURNAL) if (folder / JOURNAL).exists() else NO_VALUE
+    journal = sha256(folder / JOURNAL) if (folder / JOURNAL).exists() else "-"
     return f"{SIGNED_PREFIX}\n{META} {sha256(folder / META)}\n{JOURNAL} {journal}\n".encode()
 
 

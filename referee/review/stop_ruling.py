@@ -17,6 +17,7 @@ from referee.match.verdict import ZoneVerdict, zone_verdict
 from referee.recording import Attempt
 from referee.review.film import as_decoded, is_shaken, observer_of
 from referee.review.stop_watch import StopSeen, watch_stop
+from referee.vision.observer import Judgement
 
 
 def player_name(attempt: Attempt, zone: str | None) -> str:
@@ -69,6 +70,11 @@ def rule_recorded_stop(attempt: Attempt, seen: StopSeen, settled: Rows, at_press
     return StopRuled(verdicts, press_rows, findings)
 
 
+def rows_of(judged: Judgement) -> dict[str, dict]:
+    """Zone -> the row of what was judged there."""
+    return {zone: verdict.to_json() for zone, verdict in judged.zones.items()}
+
+
 def _said(row: Row | None) -> ZoneVerdict:
     """What a row says; that of a view nobody has, where there is none."""
     return zone_verdict(row) if row else UNSEEN
@@ -109,9 +115,7 @@ def judge_both_views(
         shaken = is_shaken(attempt)
         shown = [as_decoded(f) for f in (frames[-1:] if shaken else frames)]
         earlier = {} if shaken else seen.earlier()
-        judged = observer.judge(shown, card, zones, tolerances, earlier=earlier)
-        rows: Rows = judged.to_json("", card.id)["zones"]
-        return rows
+        return rows_of(observer.judge(shown, card, zones, tolerances, earlier=earlier))
 
     settled = judge(seen.frames, seen.zones)
 
