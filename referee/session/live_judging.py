@@ -14,11 +14,11 @@ from referee.match.state import MatchState
 from referee.session.card_reader import CardReader
 from referee.session.field_check import FieldCheck, fields_must_be_empty
 from referee.session.rig_monitor import RigMonitor
-from referee.session.stop_judging import JudgingSession, StopJudging, fault_text
+from referee.session.stop_judging import Begin, JudgingSession, StopJudging, fault_text
 from referee.vision.live.fouls import FoulWatch
 from referee.vision.live.gate import GateState
 from referee.vision.live.gate_history import FRESH_S, STOPPED, GateHistory
-from referee.workers import Background
+from referee.workers import Background, in_background
 
 TOUCH_S = 0.2
 """Pages hear of the gates this often at most."""
@@ -39,7 +39,8 @@ EMPTY_EVERY_S = 1.0
 class LiveJudging(Background):
     """The session's eyes. ``gates`` and ``shown`` may be asked from any thread."""
 
-    def __init__(self, session: JudgingSession) -> None:
+    def __init__(self, session: JudgingSession, begin: Begin = in_background) -> None:
+        """``begin`` is for what is judged meanwhile."""
         super().__init__("session judging")
         self._session = session
         self._history = GateHistory()
@@ -51,7 +52,7 @@ class LiveJudging(Background):
         self._fields = FieldCheck()
         self._fouls, self._watched = FoulWatch(), -1
         self._rig_monitors: defaultdict[str, RigMonitor] = defaultdict(RigMonitor)
-        self._stop = StopJudging(session, self._history)
+        self._stop = StopJudging(session, self._history, begin)
 
     def gates(self) -> dict[str, dict]:
         """Per zone what the gate saw last."""

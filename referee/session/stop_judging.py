@@ -7,6 +7,7 @@ verdict counts only when the pictures that it rests on are on the disk; else it 
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
 
@@ -30,7 +31,15 @@ from referee.session.second_view import KEPT_S, frame_error_s, judge_by_cameras,
 from referee.vision.live.build_stages import Reading
 from referee.vision.live.field_snapshot import FieldSnapshot
 from referee.vision.live.gate import GateState
-from referee.vision.live.gate_history import AT_PRESS, FRESH_S, STOPPED, GateHistory, StopWatch, is_clear
+from referee.vision.live.gate_history import (
+    AT_PRESS,
+    FRESH_S,
+    STOPPED,
+    FieldAtPress,
+    GateHistory,
+    StopWatch,
+    is_clear,
+)
 from referee.vision.observer import Judgement
 from referee.workers import in_background
 
@@ -47,6 +56,10 @@ LOOKS_AGAIN_S = 4.0
 """So long a build of which no verdict can be given is looked at again, whenever its picture has changed."""
 
 
+Begin = Callable[[Callable[[], Any]], Future]
+"""Has something done on another thread."""
+
+
 class JudgingSession(RunningSession, Protocol):
     """What the session's eyes need of it."""
 
@@ -54,6 +67,18 @@ class JudgingSession(RunningSession, Protocol):
     recording: DuelRecording | None
     practice: PracticeRunner | None
     proof: TableProof
+
+
+@dataclass(frozen=True, eq=False)
+class _SettledView:
+    """A view that is judged: its ``frames``, the other camera's ``beside`` them, when it was settled, what the gate saw
+    then, and what had happened around the press in each caller's field."""
+
+    frames: list[Frame]
+    beside: list[Frame]
+    at_s: float
+    look: GateState
+    fields: Mapping[str, FieldAtPress]
 
 
 class StopJudging:
@@ -64,7 +89,7 @@ class StopJudging:
         self,
         session: JudgingSession,
         history: GateHistory,
-        begin: Callable[[Callable[[], Any]], Future] = in_background,
+        begin: Begin = in_background,
     ) -> None:
         self._session, self._history = session, history
         self._watch = StopWatch(history, lambda image: session.observer.look(image))
@@ -73,7 +98,8 @@ class StopJudging:
         self._lost = False
         self._before_press: dict[str, list[Frame]] = {}
         self._begin = begin
-        self._early: tuple[tuple, Future[Judgement]] | None = None
+        self._judging: tuple[tuple, Future[Judgement]] | None = None
+        self._settled: _SettledView | None = None
         self._reading: Reading | None = None
         self._judged: dict[tuple[str, int], int] = {}
         self._count = 0
@@ -86,7 +112,7 @@ class StopJudging:
 
     def rest(self) -> None:
         """No Stop waits for its verdict."""
-        self._stopped_s, self._unclear, self._early = None, None, None
+        self._stopped_s, self._unclear, self._judging, self._settled = None, None, None, None
         self._before_press.clear()
         self._watch.restart()
         self._session.alarm("blocked", None)
@@ -121,16 +147,20 @@ class StopJudging:
             self._session.alarm("blocked", None)
         if state.card_id is None:
             self._watch.restart()
+        elif self._settled:
+            self._conclude(state, self._settled)
         elif frames := self._watch.clear_frames(frame, look, state.duel.callers, self._press_s(state)):
-            self._judge(state, frames, frame, look)
+            self._settle(state, frames, frame, look)
         elif len(self._watch.calm) == SETTLED_FRAMES and not self._session.second:  # whose frames may yet come
             if not self._is_as_unclear(look, frame.at_s):
-                self._judge_early(state, self._watch.calm)
+                self._is_judged(state, self._watch.calm, [])
         elif blocked and waits_s > BLOCKED_S:
             self._give_up(state, "no_clear_view")
 
     def look_away(self, state: MatchState) -> None:
         """No camera shows what is played: after a while a human rules on a Stop, by hand at once."""
+        if self._settled and not state.by_hand:
+            self._conclude(state, self._settled)
         wait_s, why = (BY_HAND_S, "by_hand") if state.by_hand else (BLOCKED_S, "camera_gone")
         if state.phase in STOPPED and self._session.clock.now_s() - self._press_s(state) > wait_s:
             self._give_up(state, why)
@@ -170,39 +200,46 @@ class StopJudging:
         stops = [p.at_s for p in state.duel.stops if zone in (None, p.zone)]
         return max(stops, default=0.0) - self._session.shift_s
 
-    def _to_judge(self, state: MatchState, frames: list[Frame], beside: list[Frame]) -> Callable[[], Judgement]:
-        asked = frames, beside, self._card(state), state.duel.callers
-        return partial(judge_by_cameras, self._session, *asked, self._history.earlier())
-
     def _card(self, state: MatchState) -> Card:
         assert state.card_id is not None, "nothing is judged without a card"
         return self._session.deck.card(state.card_id)
 
-    def _judge_early(self, state: MatchState, frames: list[Frame]) -> None:
-        """Judge the first calm frames while the view settles: it counts where nothing moves until then."""
-        asked = _asked(state, frames)
-        if self._early is None or (self._early[0] != asked and self._early[1].done()):
-            self._early = asked, self._begin(self._to_judge(state, frames, []))
+    def _is_judged(self, state: MatchState, frames: list[Frame], beside: list[Frame]) -> bool:
+        """Whether these frames have been judged, which another thread does: the first calm ones while the view settles.
+        What it says counts where nothing moves until then."""
+        asked = [f.number for f in frames], state.duel.callers, state.card_id
+        if self._judging is None or (self._judging[0] != asked and self._judging[1].done()):
+            given = frames, beside, self._card(state), state.duel.callers, self._history.earlier()
+            self._judging = asked, self._begin(partial(judge_by_cameras, self._session, *given))
+        return self._judging[0] == asked and self._judging[1].done()
 
-    def _judge(self, state: MatchState, frames: list[Frame], now: Frame, look: GateState) -> None:
-        session, at_s = self._session, now.at_s
-        if self._is_as_unclear(look, at_s):
+    def _settle(self, state: MatchState, frames: list[Frame], now: Frame, look: GateState) -> None:
+        """The view is settled: it is judged, by what has happened until now."""
+        if self._is_as_unclear(look, now.at_s):
             return
-        beside = settled_beside(session, [now])
+        beside = settled_beside(self._session, [now])
         if state.rules.judged_view == "at_stop" and (at_press := self._history.frames_at_press(self._press_s(state))):
             last = max(state.duel.stops, key=lambda press: press.at_s)
             frames, beside = at_press, self._beside_press(at_press, last.zone)
-        early, self._early = self._early, None
+        fields = {zone: self._history.at_press(zone, self._press_s(state, zone)) for zone in state.duel.callers}
+        self._settled = _SettledView(frames, beside, now.at_s, look, fields)
+        if state.phase == "stopped":
+            self._session.attempt(BeginJudging(now.at_s + self._session.shift_s))
+        self._conclude(state, self._settled)
+
+    def _conclude(self, state: MatchState, view: _SettledView) -> None:
+        """Tell the verdict on a settled view, once it is judged."""
+        session, frames, at_s = self._session, view.frames, view.at_s
+        if not self._is_judged(state, frames, view.beside) or self._judging is None:
+            return
+        (_, judging), self._judging, self._settled = self._judging, None, None
         try:
-            if state.phase == "stopped":
-                session.command(BeginJudging(at_s + session.shift_s))
-            known = early is not None and early[0] == _asked(state, frames)
-            judgement = early[1].result() if early and known else self._to_judge(state, frames, beside)()
+            judgement = judging.result()
             rows, card, self._lost = _rows(judgement), self._card(state), False
-            views = {z: self._views(state, z, _said(rows, z), card) for z in state.duel.callers}
-            if self._may_look_again(views, look, at_s):
+            views = {z: self._views(state, z, _said(rows, z), card, around) for z, around in view.fields.items()}
+            if self._may_look_again(views, view.look, at_s):
                 return
-            self._keep(frames, beside, judgement, card)
+            self._keep(frames, view.beside, judgement, card)
             evidence = {
                 "frames": [f.number for f in frames],
                 "seconds": round(judgement.seconds, 3),
@@ -242,9 +279,8 @@ class StopJudging:
         for zone in state.duel.callers:
             self._session.attempt(CameraVerdict(zone, UNSEEN.undecided("", why), (), evidence={}))
 
-    def _views(self, state: MatchState, zone: str, settled: ZoneVerdict, card: Card) -> Views:
+    def _views(self, state: MatchState, zone: str, settled: ZoneVerdict, card: Card, around: FieldAtPress) -> Views:
         """The zone's settled view with what came before it since the press."""
-        around = self._history.at_press(zone, self._press_s(state, zone))
         after, frames = around.after, around.frames
         culprit = state.seats.get(after.culprit or "", "")
         unseen = after.unseen and state.rules.judged_view != "settled"
@@ -301,11 +337,6 @@ class StopJudging:
             write()
         except OSError:
             self._lost = True
-
-
-def _asked(state: MatchState, frames: Sequence[Frame]) -> tuple:
-    """What two judgings of the same have in common."""
-    return [f.number for f in frames], state.duel.callers, state.card_id
 
 
 def _rows(judgement: Judgement) -> dict[str, dict]:

@@ -32,7 +32,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import cv2
 import numpy as np
-from staged import DECK, FPS, OTHER, SET, StagedSession
+from staged import DECK, FPS, OTHER, SET, StagedSession, at_once
 from worn import WornRig
 
 from cards.build import Build, Piece, rest_height
@@ -141,7 +141,8 @@ def filmed(duel: Duel, rig: WornRig) -> Film:
     players, film = Players(rig.table.piece_set, "AB", duel.seed), Film(rig, duel.card)
     for zone, built in duel.builds.items():
         players.build(zone, built, GO_S)
-    press_s, eyes, looked, shown = players.presses()[duel.caller], LiveJudging(film), (-1, 0.0), players.world(0.0)
+    press_s, eyes = players.presses()[duel.caller], LiveJudging(film, at_once)
+    looked, shown = (-1, 0.0), players.world(0.0)
     for number in range(-round(WAITS_S * FPS), 0, EVERY):
         film.gate.look(Frame(rig.picture(shown, number), number, number / FPS))
     for number in range(1, round((press_s + AFTER_PRESS_S) * FPS)):

@@ -15,7 +15,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1] / "devices"))
 
 from phone_stream import CLOCK, PROMPT_S, Phone, jpeg_of
-from staged import PRESS_S, Happens, Stage, StagedSession
+from staged import PRESS_S, Happens, Stage, StagedSession, at_once
 
 from referee.devices.camera import open_camera
 from referee.devices.ports import Frame
@@ -72,7 +72,7 @@ def played_over_stream(stage: Stage, happens: Happens, until_s: float, fps: floa
     """The match after a Stop at ``PRESS_S``, told by the box as it is pressed."""
     shown = [stage.rig.picture(happens(n / fps), n) for n in range(1, round(until_s * fps))]
     session = StagedSession(stage.rig, stage.card.id)
-    eyes = LiveJudging(session)
+    eyes = LiveJudging(session, at_once)
     for frame, came_s in received([jpeg_of(image) for image in shown], fps, stage.rig.table.seed):
         if session.state.phase == "building" and came_s > PRESS_S:
             session.command(PressStop(stage.caller, PRESS_S))
