@@ -230,6 +230,9 @@ class StopJudging:
     def _conclude(self, state: MatchState, view: _SettledView) -> None:
         """Tell the verdict on a settled view, once it is judged."""
         session, frames, at_s = self._session, view.frames, view.at_s
+        if view.fields.keys() != {*state.duel.callers}:  # another press has come in: its field has to be settled too
+            self._settled = None
+            return
         if not self._is_judged(state, frames, view.beside) or self._judging is None:
             return
         (_, judging), self._judging, self._settled = self._judging, None, None

@@ -218,6 +218,24 @@ def test_frames_that_were_on_their_way_at_the_press_show_the_build_at_the_press(
     assert session.state.award == ("Ben", 1) and session.state.duel.reason == "false_stop: touched_after_stop"
 
 
+def test_a_press_that_comes_in_while_a_settled_view_is_judged_counts(stage):
+    """It was the earlier one, and there is nothing in its field."""
+    session = StagedSession(stage.rig, stage.card.id)
+
+    def begin(call):
+        if len(session.state.duel.stops) == 1:
+            session.command(PressStop("B", PRESS_S - 0.5))
+        return at_once(call)
+
+    eyes = LiveJudging(session, begin)
+    picture = stage.rig.picture(stage.world(stage.full), 0)
+    for number in range(1, 90):
+        if session.state.phase == "building" and number / FPS > PRESS_S:
+            session.command(PressStop("A", PRESS_S))
+        eyes._see(Frame(picture, number, number / FPS))
+    assert session.state.duel.callers == ("B",) and session.state.award == ("Ann", 1)
+
+
 def test_a_clean_stop_at_three_frames_a_second_is_judged_as_ever(any_stage):
     state = play(any_stage, every_nth(untouched(any_stage, any_stage.full), 3))
     assert state.award[0] == state.seats[any_stage.caller]
