@@ -359,7 +359,7 @@ def _at_press(out: Path, zone: str, around: FieldAtPress) -> dict:
         "seconds": [f.at_s for f in around.frames],
         "culprit": around.after.culprit,
         "covered": around.covered,
-        "placed": around.placed(),
+        "placed": around.placed,
         "after": around.after.after,
         "since": around.after.since_s,
     }

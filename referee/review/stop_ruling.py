@@ -124,7 +124,7 @@ def judge_both_views(
         if not around.frames:
             return None
         row = judge(around.frames, [zone]).get(zone)
-        return row_at_press(row, settled.get(zone), around.placed() if around.covered else None)
+        return row_at_press(row, settled.get(zone), around.placed if around.covered else None)
 
     return rule_recorded_stop(attempt, seen, settled, at_press)
 

@@ -230,9 +230,6 @@ class StopJudging:
     def _conclude(self, state: MatchState, view: _SettledView) -> None:
         """Tell the verdict on a settled view, once it is judged."""
         session, frames, at_s = self._session, view.frames, view.at_s
-        if view.fields.keys() != {*state.duel.callers}:  # another press has come in: its field has to be settled too
-            self._settled = None
-            return
         if not self._is_judged(state, frames, view.beside) or self._judging is None:
             return
         (_, judging), self._judging, self._settled = self._judging, None, None
@@ -289,7 +286,7 @@ class StopJudging:
         unseen = after.unseen and state.rules.judged_view != "settled"
         if not unseen and (state.rules.judged_view != "two_views" or not after.press_counts):
             return Views(settled, None, after.after, culprit, around.hand)
-        seen, came, beside = PRESS_UNSEEN, around.placed(), self._beside_press(frames, zone)
+        seen, came, beside = PRESS_UNSEEN, around.placed, self._beside_press(frames, zone)
         if frames and not unseen:
             judged = judge_by_cameras(self._session, frames, beside, card, [zone], self._history.earlier())
             self._keep_earlier("press", judged)

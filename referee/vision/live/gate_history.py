@@ -73,13 +73,13 @@ class Aftermath:
 @dataclass(frozen=True, eq=False)
 class FieldAtPress:
     """What is known of a field around a press: what came ``after`` it; the ``frames`` of it, and whether a hand is in
-    them (``covered``); whose ``hand`` was at work in it; and ``placed``, which tells when what stands now came."""
+    them (``covered``); whose ``hand`` was at work in it; and where it counts, when what stands now was ``placed``."""
 
     after: Aftermath
     frames: Sequence[Frame]
     covered: bool
     hand: Hand
-    placed: Callable[[], Placed]
+    placed: Placed
 
 
 class GateHistory:
@@ -168,8 +168,9 @@ class GateHistory:
         frames = self.frames_at_press(press_s, zone)
         times = {f.at_s for f in frames}
         covered = any(g.hand for t, g in self._gates(zone) if t in times)
-        hand, placed = self.hand(zone, press_s, busy_s), partial(self.placed, zone, press_s)
-        return FieldAtPress(self.after(zone, press_s), frames, covered, hand, placed)
+        after, hand = self.after(zone, press_s), self.hand(zone, press_s, busy_s)
+        placed = self.placed(zone, press_s) if after.press_counts else "unknown"
+        return FieldAtPress(after, frames, covered, hand, placed)
 
     def placed(self, zone: str, press_s: float) -> Placed:
         """Whether the pieces that stand now stood at the press already, by what each pixel has shown since."""
