@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from referee.devices.ports import Frame
+from referee.vision.live.field_snapshot import FieldSnapshot
 from referee.vision.live.gate import GateState
 from referee.vision.live.gate_history import GateHistory, StopWatch
 
@@ -184,6 +185,22 @@ def held_at_the_press(owner, neighbour=False):
 )
 def test_a_hand_at_rest_over_the_field_at_the_press_is_the_callers_where_it_leaves_as_such(owner, neighbour, said):
     assert held_at_the_press(owner, neighbour).hand("A", PRESS_S) == said
+
+
+@pytest.mark.parametrize(("after", "said"), [(None, "none"), ("A", "unclear")])
+def test_a_picture_out_of_focus_shows_no_hand_and_nobodys_arm(after, said):
+    """From just before the press until 0.9 s after it; an arm that is seen ``after`` that was there."""
+    looks, sharp = GateHistory(), np.indices((8, 8, 3)).sum(0).astype(np.uint8) % 2 * 200
+    for n in range(25):
+        at_s = 9.05 + n / 10
+        blurred = 9.8 < at_s < 10.9
+        image = np.full_like(sharp, 100) if blurred else sharp
+        gate = SimpleNamespace(hand=blurred or (at_s > 10.9 and after is not None), moving=0.0, settled_s=0.1)
+        snapshots = {zone: FieldSnapshot((0, 0), image, image[..., 0] > 255, 64) for zone in "AB"}
+        owner = "A" if blurred else after
+        state = GateState({"A": gate, "B": gate}, snapshots)
+        looks.add(Frame(image, n, at_s), state, phase(at_s), {"A": owner} if at_s > PRESS_S else {})
+    assert looks.hand("A", PRESS_S) == said
 
 
 def watched(rows) -> list[tuple[list[int], list[int]]]:

@@ -247,7 +247,8 @@ class GateHistory:
         after = [(t, g) for t, g in self._gates(zone) if t > press_s][:1]
         if not (before and after and before[0][1].hand and after[0][1].hand) or self._unseen(zone, press_s):
             return "none"
-        if self._was_unfocused(before[0][0]) and not any(k.owners.get(zone) for k in self._looks):
+        owned = (k for k in self._looks if k.owners.get(zone))
+        if self._was_unfocused(before[0][0]) and all(self._was_unfocused(k.at_s) for k in owned):
             return "none"
         if all(g.settled_s < busy_s for _, g in before + after):
             return "own" if self.is_callers_own(zone, press_s) else "unclear"
