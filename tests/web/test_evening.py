@@ -272,6 +272,7 @@ def test_a_personal_best_is_told_when_it_happens_and_only_then(session):
 
 
 def test_while_they_build_each_players_time_to_beat_for_a_card_of_this_value_runs_beside_the_clock(app, session):
+    session.clock = StillClock()
     session.create_match(["Ann", "Ben"], seed=4)
     cards = {value: [c.id for c in session.deck.cards if c.value == value] for value in (1, 3)}
     for card, name, seconds in ((cards[3][0], "Ann", 9.0), (cards[1][0], "Ben", 4.0), (cards[3][1], "Ann", 8.0)):
