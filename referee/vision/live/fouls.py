@@ -210,7 +210,7 @@ class FoulWatch:
             if sight is None:
                 continue
             held.since_clear.append((at_s, sight))
-            if not sight.hand and gate.settled_s > 0:  # what moves is of a hand that is not seen yet
+            if not sight.hand:
                 held.first = held.first or sight
                 from_s = came_together(held.since_clear, held.first)
                 fouls += self._of_visitors(zone, held, at_s)
