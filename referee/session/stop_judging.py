@@ -153,14 +153,15 @@ class StopJudging:
             self._settle(state, frames, frame, look)
         elif len(self._watch.calm) == SETTLED_FRAMES and not self._session.second:  # whose frames may yet come
             if not self._is_as_unclear(look, frame.at_s):
-                self._is_judged(state, self._watch.calm, [])
+                self._judge(state, self._watch.calm, [])
         elif blocked and waits_s > BLOCKED_S:
             self._give_up(state, "no_clear_view")
 
     def look_away(self, state: MatchState) -> None:
         """No camera shows what is played: after a while a human rules on a Stop, by hand at once."""
-        if self._settled and not state.by_hand:
+        if self._settled and not state.by_hand:  # what was seen before the camera was gone
             self._conclude(state, self._settled)
+            return
         wait_s, why = (BY_HAND_S, "by_hand") if state.by_hand else (BLOCKED_S, "camera_gone")
         if state.phase in STOPPED and self._session.clock.now_s() - self._press_s(state) > wait_s:
             self._give_up(state, why)
@@ -204,9 +205,9 @@ class StopJudging:
         assert state.card_id is not None, "nothing is judged without a card"
         return self._session.deck.card(state.card_id)
 
-    def _is_judged(self, state: MatchState, frames: list[Frame], beside: list[Frame]) -> bool:
-        """Whether these frames have been judged, which another thread does: the first calm ones while the view settles.
-        What it says counts where nothing moves until then."""
+    def _judge(self, state: MatchState, frames: list[Frame], beside: list[Frame]) -> bool:
+        """Have these frames judged on another thread; whether that is done. The first calm ones are judged while the
+        view settles, which counts where nothing moves until then."""
         asked = [f.number for f in frames], state.duel.callers, state.card_id
         if self._judging is None or (self._judging[0] != asked and self._judging[1].done()):
             given = frames, beside, self._card(state), state.duel.callers, self._history.earlier()
@@ -230,7 +231,7 @@ class StopJudging:
     def _conclude(self, state: MatchState, view: _SettledView) -> None:
         """Tell the verdict on a settled view, once it is judged."""
         session, frames, at_s = self._session, view.frames, view.at_s
-        if not self._is_judged(state, frames, view.beside) or self._judging is None:
+        if not self._judge(state, frames, view.beside) or self._judging is None:
             return
         (_, judging), self._judging, self._settled = self._judging, None, None
         try:

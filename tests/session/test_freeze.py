@@ -110,6 +110,20 @@ def test_what_happens_while_a_settled_view_is_judged_decides_nothing(stage):
     assert play(stage, changes(falls(0), falls(9), PRESS_S + 0.3), begin=begin).award == ("Ben", 1), "before it settled"
 
 
+def test_a_view_that_was_settled_before_the_camera_was_gone_is_judged(stage):
+    session = StagedSession(stage.rig, stage.card.id)
+    eyes = LiveJudging(session, lambda call: known_after(call, 8))
+    picture = stage.rig.picture(stage.world(stage.full), 0)
+    for number in range(1, 90):
+        if session.state.phase == "building" and number / FPS > PRESS_S:
+            session.command(PressStop("A", PRESS_S))
+        if session.state.phase == "judging":
+            eyes._stop.look_away(session.state)
+        elif not session.state.duel.ended:
+            eyes._see(Frame(picture, number, number / FPS))
+    assert session.state.award == ("Ann", 1)
+
+
 def known_after(call, looks):
     """What another thread is asked, known after so many looks."""
     answer, asked = at_once(call), count()

@@ -119,9 +119,8 @@ def with_hidden_pieces(
     earlier: Sequence[EarlierView],
     is_right: Callable[[Reading], bool],
 ) -> list[Hypothesis]:
-    """The best few hypotheses of the settled views, and the best of each ruling, scored by ``earlier`` pictures too,
-    best first; and such as these suggest: as they are, without what no view shows of them, beside and on what each
-    picture shows, and grown on it."""
+    """The hypotheses of the settled views, scored by ``earlier`` pictures too, best first; and such as these suggest:
+    as they are, without what no view shows of them, beside and on what the last pictures show, and grown on it."""
     canvas = searched[0].canvas
     settled = _distinct(canvas, hypotheses)
     tried = [views[0] for views in settled[: 2 * FEW_READINGS]]
