@@ -123,9 +123,10 @@ class ClockTie:
         if suspect.device_us < new.device_us:
             low, high = _rate_bounds(suspect, new)
             outside = max(low - 1, 1 - high, 0.0)
-            if outside > self._span:  # believe it all the same
-                self._span = min(MOST_SPAN, 2 * outside)
-            self._take(suspect)
+            if outside <= MOST_SPAN:  # else it has jumped once more between the two
+                if outside > self._span:  # believe it all the same
+                    self._span = min(MOST_SPAN, 2 * outside)
+                self._take(suspect)
         self._take(new)
 
 

@@ -179,6 +179,16 @@ def test_however_mad_the_rate_the_clock_still_runs_forward():
     assert tie.rate() == near(0.01, 1.99)
 
 
+def test_a_host_that_jumped_twice_is_no_rate_and_leaves_the_last_reply():
+    """Two jumps of 12 s between three replies: a rate of 21 would give windows that begin after their end."""
+    tie = tied(*STEADY, span=0.0006)
+    tie.add(17.0, 105 * S, 17.1)
+    tie.add(29.6, 105 * S + 600_000, 29.7)
+    assert (len(tie), tie.restarts, tie.newest_us()) == (1, 1, 105 * S + 600_000)
+    early, late = tie.window_s(106 * S)
+    assert early <= 30.0 and 30.1 <= late <= 30.2
+
+
 def test_a_rate_within_the_span_widens_nothing():
     tie = tied((0.0, 0, 0.0), (5.0, 5 * S, 5.0), span=0.3)
     tie.add(60.0, 6 * S, 60.0)

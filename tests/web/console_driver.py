@@ -9,6 +9,7 @@ from fake_session import MISSING, FakeSession
 from playwright.sync_api import Locator, Page
 
 WAIT_S = 60.0
+FOCUS = "document.activeElement.outerHTML.slice(0, 120)"
 COUNTDOWN_S = 8.0
 """More than the countdown and the answer of a busy machine."""
 
@@ -37,8 +38,14 @@ class Console:
         """Wait for the session to get there."""
         end = time.monotonic() + seconds
         while not true():
-            assert time.monotonic() < end, f"phase is {self.session.state.phase}"
+            assert time.monotonic() < end, self._where()
             self.page.wait_for_timeout(15)
+
+    def _where(self) -> str:
+        """The phase, what was pressed and what the page says, for a test that waited in vain."""
+        state, told = self.session.state, self.page.locator("#toast, dialog[open], #stale:visible").all_inner_texts()
+        last = self.session.events[-4:]
+        return f"phase is {state.phase}; last events {last}; focus {self.page.evaluate(FOCUS)}; the page says {told}"
 
     def phase(self, name: str) -> None:
         """Wait until the match is in that phase and the page shows it."""
