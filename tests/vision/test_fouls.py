@@ -280,6 +280,28 @@ def test_pieces_that_come_at_once_came_together(sights, since):
     assert came_together(looks, BARE_FIELD) == since
 
 
+def test_a_build_that_moves_before_its_hand_is_seen_is_still_on_its_way(watch):
+    on_its_way = build_of((BLUE, 12))
+    sights = [*[BARE_FIELD] * 5, on_its_way, *[replace(on_its_way, hand=True)] * 2, *[BOTH] * 3]
+    gates = [
+        GateState({"A": ZoneGate(True, 0.1, s.hand, 0.0 if s is on_its_way or s.hand else 1.0, 0.1)}, {"A": s})
+        for s in sights
+    ]
+    assert watch([NOBODY] * len(sights), gates) == [("came_together", "A", 0.7)]
+
+
+@pytest.mark.parametrize(("gap", "since"), [(1, 0.1), (3, None)])
+def test_what_stands_on_what_came_came_too(gap, since):
+    """A red piece on a blue one in the field, but for the dark line between them; or seen over it, far behind."""
+    image, ground = np.full((10, 20, 3), PAPER, np.uint8), np.zeros((10, 20), bool)
+    ground[8:] = True
+    bare = snapshot(image.copy(), ground)
+    image[7:, 3:7], image[4 - gap : 7 - gap, 3:7] = BLUE, RED
+    both = snapshot(image, ground)
+    looks = [(n / HZ, replace(s, hand=0 < n < 3)) for n, s in enumerate([bare, bare, both, both])]
+    assert came_together(looks, bare) == since
+
+
 def test_skin_before_wood_is_new_and_a_shadow_on_it_is_not():
     wood, skin = np.array([92, 139, 174], np.uint8), np.array([58, 80, 117], np.uint8)  # as a webcam shows them, BGR
     bare = np.tile(wood, (2, 3, 1))

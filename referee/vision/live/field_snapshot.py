@@ -56,6 +56,11 @@ class FieldSnapshot:
         """How much neighbouring pixels differ, on average."""
         return float(np.abs(cv2.Laplacian(self.image, cv2.CV_16S)).mean())
 
+    @property
+    def is_bare(self) -> bool:
+        """Whether nothing as large as a piece stands in the field."""
+        return not is_piece(self.coloured if self.ground is None else _standing(self.coloured, self.ground), self.field)
+
     def has_changed_since(self, other: "FieldSnapshot") -> bool:
         """Whether anything as large as a piece looks otherwise than there, or the window is another."""
         return not _same_window(self, other) or is_piece(~_like(self, other), self.field)
@@ -144,12 +149,16 @@ def came_together(looks: Sequence[tuple[float, FieldSnapshot]], bare_field: Fiel
 
 
 def _in_field(new: np.ndarray, clear: FieldSnapshot, last: FieldSnapshot) -> np.ndarray:
-    """(h, w) bool: what of the mask stands in the field, or on what stood in it. What is put down behind the field is
-    seen over it, and what lies before it is seen into it."""
+    """(h, w) bool: what of the mask stands in the field, on what stood in it, or on more of the mask that does. What is
+    put down behind the field is seen over it, and what lies before it is seen into it."""
     if last.ground is None:
         return new
-    ground = _grown(last.ground)
-    return _standing(_opened(new), ground | _grown(_standing(clear.coloured, ground)))
+    ground, opened = _grown(last.ground), _opened(new)
+    ground |= _grown(_standing(clear.coloured, ground))
+    stands, below = _standing(opened, ground), np.zeros(new.shape, bool)
+    while (stands & ~below).any():
+        below, stands = stands, _standing(opened, ground | _grown(stands))
+    return stands
 
 
 def _standing(mask: np.ndarray, ground: np.ndarray) -> np.ndarray:

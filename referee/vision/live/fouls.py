@@ -87,7 +87,8 @@ class _Persistence:
 @dataclass
 class _FieldRecord:
     """What a field has shown before the Stop and since, and whether anything was proposed of it; ``since_clear``: its
-    looks from the last one without a hand on, and ``visitors`` whose hands were there when."""
+    looks from the last one without a hand on, and ``visitors`` whose hands were there when; ``since_bare``: the same,
+    but what moves in a bare field is of a hand that is not seen yet, and leaves it as it was."""
 
     before: deque[FieldSnapshot] = field(default_factory=lambda: deque(maxlen=SIGHTS))
     after: deque[tuple[float, FieldSnapshot]] = field(default_factory=lambda: deque(maxlen=SIGHTS))
@@ -95,6 +96,7 @@ class _FieldRecord:
     first: FieldSnapshot | None = None
     visitors: deque[tuple[float, str | None]] = field(default_factory=lambda: deque(maxlen=SIGHTS))
     since_clear: deque[tuple[float, FieldSnapshot]] = field(default_factory=lambda: deque(maxlen=SIGHTS))
+    since_bare: deque[tuple[float, FieldSnapshot]] = field(default_factory=lambda: deque(maxlen=SIGHTS))
 
 
 class FoulWatch:
@@ -210,11 +212,14 @@ class FoulWatch:
             if sight is None:
                 continue
             held.since_clear.append((at_s, sight))
+            held.since_bare.append((at_s, sight))
             if not sight.hand:
                 held.first = held.first or sight
-                from_s = came_together(held.since_clear, held.first)
+                from_s = came_together(held.since_clear, held.first) or came_together(held.since_bare, held.first)
                 fouls += self._of_visitors(zone, held, at_s)
                 held.since_clear = deque([(at_s, sight)], SIGHTS)
+                if from_s is not None or gate.settled_s > 0 or not held.since_bare[0][1].is_bare:
+                    held.since_bare = held.since_clear.copy()
                 held.visitors.clear()
                 fouls += [] if from_s is None else [DetectedFoul("came_together", zone, zone, from_s, 1.0)]
             if held.told:
