@@ -7,7 +7,7 @@ a hand hid it, or the piece was on its way.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
@@ -54,13 +54,8 @@ class PlacedPiece:
 
     def to_json(self) -> dict:
         """By field name."""
-        return {
-            "seconds": round(self.seconds, 3),
-            "within_s": round(self.within_s, 2),
-            "color": self.color,
-            "shape": self.shape,
-            "area_mm2": round(self.area_mm2),
-        }
+        rounded = {"seconds": round(self.seconds, 3), "within_s": round(self.within_s, 2)}
+        return asdict(self) | rounded | {"area_mm2": round(self.area_mm2)}
 
 
 @dataclass(frozen=True)

@@ -206,11 +206,8 @@ class FoulWatch:
 
     def _of_pieces(self, look: GateState, at_s: float, stop_s: float | None) -> list[DetectedFoul]:
         fouls = []
-        for zone, gate in look.zones.items():
-            sight = look.snapshots.get(zone)
-            held = self._fields[zone]
-            if sight is None:
-                continue
+        for zone, sight in look.snapshots.items():
+            gate, held = look.zones[zone], self._fields[zone]
             held.since_clear.append((at_s, sight))
             held.since_bare.append((at_s, sight))
             if not sight.hand:
