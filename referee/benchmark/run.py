@@ -82,10 +82,10 @@ def read_inputs(folder: Path, camera_number: int = 1) -> Inputs:
     return Inputs(empty, load_piece_set(folder / PIECES), camera, empty, colors, read_placed(placed))
 
 
-def observer_of(inputs: Inputs, knowledge: Knowledge = ALL_KNOWLEDGE) -> Observer:
+def observer_of(inputs: Inputs, knowledge: Knowledge = ALL_KNOWLEDGE, kind: type[Observer] = Observer) -> Observer:
     """An observer that has learnt what the inputs give, as far as its ``knowledge`` goes."""
     empty = inputs.empty if knowledge.empty else None
-    observer = Observer(inputs.piece_set, inputs.camera if knowledge.camera else None, empty=empty)
+    observer = kind(inputs.piece_set, inputs.camera if knowledge.camera else None, empty=empty)
     observer.placed = dict(inputs.placed)
     if knowledge.colors and inputs.colors is not None:
         with suppress(FewPieces):  # then it judges without, as ``referee judge`` does

@@ -7,10 +7,11 @@ import dataclasses
 import json
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
+from typing import TypeVar
 
 import cv2
 import numpy as np
@@ -67,8 +68,8 @@ class StressScore:
         return "crash" if self.crash else self.score.outcome
 
 
-SCORE = TypeAdapter(StressScore)
-"""Reads a score from JSON."""
+Row = TypeVar("Row")
+"""What a job's picture gives: a score, say."""
 
 _LATTICE = np.array([0.8191725, 0.6710436, 0.5497005])
 """Steps of session, frame and effect whose sums spread evenly over 0..1 (Roberts' R3 sequence)."""
@@ -136,7 +137,8 @@ def _rig_observer(folder: Path, knowledge: Knowledge) -> Observer:
     return observer_of(session_inputs(folder), knowledge)
 
 
-def _observer(job: StressJob, inputs: Inputs) -> Observer:
+def stress_observer(job: StressJob, inputs: Inputs) -> Observer:
+    """The observer of a job's rig, or one that has learnt what an effect made of its aids."""
     own = session_inputs(job.folder)
     same = all(getattr(inputs, name) is getattr(own, name) for name in ("piece_set", "camera", "empty", "colors"))
     return _rig_observer(job.folder, job.knowledge) if same else observer_of(inputs, job.knowledge)
@@ -155,7 +157,7 @@ def run_stress(job: StressJob) -> list[StressScore]:
         if job.pictures is not None:
             stem = name.replace("/", "_").removesuffix(".jpg")
             write_picture(job.pictures / f"{job.effect}_{job.level}_{stem}.jpg", inputs.frame)
-        observer = _observer(job, inputs)
+        observer = stress_observer(job, inputs)
         judgement = observer.judge([inputs.frame], card, list(zones))
         scores = score_frame(judgement, name, card, zones, observer.piece_set)
     except RefereeError as fault:
@@ -166,24 +168,30 @@ def run_stress(job: StressJob) -> list[StressScore]:
     return [StressScore(job.effect, job.level, score, crash) for score in scores]
 
 
-def kept_rows(file: Path | None) -> dict[str, list[StressScore]]:
-    """By the job's name the scores in a file of them, none where there is no file."""
-    scores: dict[str, list[StressScore]] = {}
+def kept_rows(file: Path | None, kind: type[Row]) -> dict[str, list[Row]]:
+    """By the job's name the rows in a file of them, none where there is no file."""
+    read, rows = TypeAdapter(kind).validate_python, dict[str, list[Row]]()
     lines = file.read_text(encoding="utf-8").splitlines() if file and file.exists() else []
     for row in map(json.loads, lines):
-        scores.setdefault(row["job"], []).append(SCORE.validate_python(row["row"]))
-    return scores
+        rows.setdefault(row["job"], []).append(read(row["row"]))
+    return rows
 
 
-def stress_rows(work: Sequence[StressJob], processes: int, rows_file: Path | None = None) -> Iterator[StressScore]:
-    """Every job's scores as they come. With a file ``rows_file`` (one JSON object a line) those in it are not judged
-    again, and new ones are added to it: a long run may be cut short and taken up again. Frames come in an order of no
-    meaning, so that what is cut short is still of every kind."""
-    judged = kept_rows(rows_file)
+def stress_rows(
+    work: Sequence[StressJob],
+    processes: int,
+    kind: type[Row],
+    do: Callable[[StressJob], list[Row]],
+    rows_file: Path | None = None,
+) -> Iterator[Row]:
+    """What ``do`` makes of every job, rows of a ``kind``, as they come. With a file ``rows_file`` (one JSON object a
+    line) those in it are not made again, and new ones are added to it: a long run may be cut short and taken up again.
+    Frames come in an order of no meaning, so that what is cut short is still of every kind."""
+    judged = kept_rows(rows_file, kind)
     yield from (row for job in work for row in judged.get(job.name, ()))
     todo = [job for job in work if job.name not in judged]
     todo.sort(key=lambda job: zlib.crc32(f"{job.folder.name}/{job.index}".encode()))
-    for rows in run_all(todo, processes, run_named):
+    for rows in run_all(todo, processes, partial(run_named, do)):
         for name, row in rows:
             if rows_file:
                 with rows_file.open("a", encoding="utf-8") as file:
@@ -191,9 +199,9 @@ def stress_rows(work: Sequence[StressJob], processes: int, rows_file: Path | Non
             yield row
 
 
-def run_named(job: StressJob) -> list[tuple[str, StressScore]]:
-    """``run_stress`` with the job's name beside each row."""
-    return [(job.name, row) for row in run_stress(job)]
+def run_named(do: Callable[[StressJob], list[Row]], job: StressJob) -> list[tuple[str, Row]]:
+    """What a job gives, with its name beside each row."""
+    return [(job.name, row) for row in do(job)]
 
 
 def _refused(name: str, card: Card, zones: dict, why: str) -> list[ZoneScore]:

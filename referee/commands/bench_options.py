@@ -41,6 +41,9 @@ class BenchOptions:
         type=FILE,
         help="With --fit: save what it was fitted on; with --leave-one-out: fit on what was saved.",
     )
+    consistency: bool = option(
+        is_flag=True, help="What must hold of verdicts on any picture, with --stress also of stressed ones."
+    )
     aids: bool = option(is_flag=True, help="With each of the eight combinations of empty frame, colours and lens.")
     every: int = option(type=click.IntRange(min=1), default=1, show_default=False, help="Only every Nth frame.")
     processes: int = option(type=click.IntRange(min=1), default=os.cpu_count() or 1)

@@ -1,13 +1,14 @@
 """What ``referee bench`` does: loads vision, which its help does without."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
 import click
 
 from referee.benchmark import report
+from referee.benchmark.consistency import Consistency, consistency_lines, run_consistency
 from referee.benchmark.fit import (
     guarantee_text,
     leave_sessions_out,
@@ -20,7 +21,16 @@ from referee.benchmark.fit import (
 )
 from referee.benchmark.run import Knowledge, jobs, run_all, sessions
 from referee.benchmark.scoring import ZoneScore
-from referee.benchmark.stress import EFFECTS, StressScore, effect_names, stress_jobs, stress_rows
+from referee.benchmark.stress import (
+    EFFECTS,
+    Row,
+    StressJob,
+    StressScore,
+    effect_names,
+    run_stress,
+    stress_jobs,
+    stress_rows,
+)
 from referee.commands.bench_options import BenchOptions
 from referee.commands.progress import Bar
 from referee.vision.verdict.trust import FILE as TRUST_FILE
@@ -32,7 +42,10 @@ def bench(wanted: BenchOptions) -> None:
     found = sessions(wanted.folders)
     if (wanted.leave_one_out or wanted.fit) and len(found) < 3:
         raise click.UsageError("at least three sessions are needed: one to rule, two halves of others to learn from")
-    if wanted.fit:
+    if wanted.consistency:
+        rows = list(_worked(found, wanted, Consistency, run_consistency))
+        click.echo(json.dumps([asdict(row) for row in rows]) if wanted.as_json else "\n".join(consistency_lines(rows)))
+    elif wanted.fit:
         _fit(_stressed(found, wanted), wanted)
     elif wanted.stress:
         _show_stress(_stressed(found, wanted), wanted, found)
@@ -72,8 +85,15 @@ def _by_set(scores: Sequence[ZoneScore], found: Sequence[Path]) -> dict[str, lis
 
 
 def _stressed(found: Sequence[Path], wanted: BenchOptions) -> list[StressScore]:
+    return list(_worked(found, wanted, StressScore, run_stress))
+
+
+def _worked(
+    found: Sequence[Path], wanted: BenchOptions, kind: type[Row], do: Callable[[StressJob], list[Row]]
+) -> Iterable[Row]:
+    """What ``do`` makes of every picture; of pictures as they are where nothing is drawn upon them."""
     try:
-        effects = effect_names(wanted.effects)
+        effects = effect_names(wanted.effects) if wanted.stress or wanted.fit else ["clean"]
     except KeyError as name:
         raise click.UsageError(f"--effects: {name} is none of {', '.join(EFFECTS)}") from None
     work = [
@@ -81,7 +101,7 @@ def _stressed(found: Sequence[Path], wanted: BenchOptions) -> list[StressScore]:
         for seed in wanted.seed
         for job in stress_jobs(found, effects, wanted.every, seed, wanted.pictures, rig_knowledge(wanted))
     ]
-    return list(_watched(stress_rows(work, wanted.processes, wanted.rows), len(work)))
+    return _watched(stress_rows(work, wanted.processes, kind, do, wanted.rows), len(work))
 
 
 def _show_stress(rows: list[StressScore], wanted: BenchOptions, found: Sequence[Path]) -> None:

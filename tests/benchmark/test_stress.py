@@ -190,17 +190,16 @@ def test_each_combination_of_aids_has_its_line():
     assert lines[1].split()[:4] == ["yes", "yes", "no", "1"] and lines[2].split()[:3] == ["no", "yes", "yes"]
 
 
-def test_a_run_cut_short_is_taken_up_again(tmp_path, monkeypatch):
+def test_a_run_cut_short_is_taken_up_again(tmp_path):
     judged = []
 
     def fake(name):
         judged.append(name.name)
         return [StressScore(name.effect, name.level, score("match", "match", features=(("margin", 1.5),)))]
 
-    monkeypatch.setattr("referee.benchmark.stress.run_stress", fake)
     work, kept = stress_jobs([CHALLENGE], ["blur", "coin"], 1, 0), tmp_path / "rows.jsonl"
-    first = list(stress_rows(work[:2], 1, kept))
-    again = list(stress_rows(work, 1, kept))
+    first = list(stress_rows(work[:2], 1, StressScore, fake, kept))
+    again = list(stress_rows(work, 1, StressScore, fake, kept))
     assert len(judged) == len(set(judged)) == len(work) == len(again)
     assert again[:2] == first
 
