@@ -53,9 +53,7 @@ FIELD_COVERED = measured(
     "that lie in the field cover 0.15 to 0.3",
 )
 CHECK_S = measured(2.0, "s", "by hand, for time: between looks for mats; four times as often while none is known")
-SKIN_TINTED = measured(
-    0.08, "of the light", "as TINTED, of what has the hue of skin: before wood it is nearly a shadow"
-)
+SKIN_TINTED = measured(0.08, "of the light", "as TINTED, of what has skin's hue: before wood it is nearly a shadow")
 WHITE_DRIFT = measured(0.06, "of the paper's light", "by hand: the label table is made anew when it changed by more")
 
 

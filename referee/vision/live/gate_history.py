@@ -6,7 +6,7 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import groupby, pairwise
+from itertools import groupby, pairwise, takewhile
 
 import numpy as np
 
@@ -32,13 +32,9 @@ NEARBY_S = measured(0.5, "s", "by hand: a hand so shortly before or after a moti
 AT_PRESS = measured(3, "frames", "by hand: so many of the last before the press are its view")
 FRAME_LATE_S = measured(0.02, "s", "by hand: a frame so little after the press shows what was there then")
 FRESH_S = measured(0.35, "s", "by hand: between frames further apart some were lost, or vision was busy")
-HOLE_S = measured(
-    0.45, "s", "by hand: nobody saw what happened between looks further apart; a push takes a third of it"
-)
+HOLE_S = measured(0.45, "s", "by hand: nobody saw what happened between looks further apart; a push takes a third")
 MISSED_S = measured(0.25, "s", "by hand: a push or a jerk at the mat may take no longer than looks are apart")
-UNFOCUSED = measured(
-    0.6, "of the sharpness before", "out of focus both fields have 0.22 to 0.44; with hands one has 0.87 and more"
-)
+UNFOCUSED = measured(0.6, "of the sharpness before", "out of focus both fields have 0.22 to 0.44; with hands one 0.87")
 TOUCHING = measured(0.01, "of the field's pixels", "change when anything in it is touched; noise is half of that")
 
 
@@ -240,8 +236,8 @@ class GateHistory:
         """Whose hand was over the field at the press, in the looks on both sides of it.
 
         It is at work where something moved within ``busy_s`` of both. A hand before a field in which nothing moves may
-        be the neighbour's, nearer to the camera or farther away: it is the caller's where it is seen to be that as it
-        leaves, and else it is no finding, and judging waits until the view is clear.
+        be the neighbour's, nearer to the camera or farther away: it is the caller's where it is seen to be that until
+        it leaves, unclear where it mostly is, and else it is no finding, and judging waits until the view is clear.
         """
         before = [(t, g) for t, g in self._gates(zone) if t <= press_s][-1:]
         after = [(t, g) for t, g in self._gates(zone) if t > press_s][:1]
@@ -252,7 +248,13 @@ class GateHistory:
             return "none"
         if all(g.settled_s < busy_s for _, g in before + after):
             return "own" if self.is_callers_own(zone, press_s) else "unclear"
-        return "own" if self._touched(zone, press_s, self._moved(zone, press_s)).after == "own" else "none"
+        looks = (k for k in self._looks if k.at_s > press_s and zone in k.gate.zones)
+        rests = [k for k in takewhile(lambda k: k.gate.zones[zone].hand, looks) if zone not in k.short]
+        own = [k.owners[zone] == zone for k in rests if k.owners.get(zone)]
+        sure = len(own) >= SURE_LOOKS and self.is_callers_own(zone, press_s)
+        if (sure and all(own)) or self._touched(zone, press_s, self._moved(zone, press_s)).after == "own":
+            return "own"
+        return "unclear" if sure and 2 * sum(own) > len(own) else "none"
 
     def _was_unfocused(self, at_s: float) -> bool:
         """Whether both fields were less sharp then than they had been."""
