@@ -192,6 +192,18 @@ def test_a_hand_at_rest_over_the_field_at_the_press_is_the_callers_where_it_leav
     assert held_at_the_press(owner, neighbour, moves).hand("A", PRESS_S) == said
 
 
+@pytest.mark.parametrize(("leaves", "said"), [(True, "own"), (False, "none")])
+def test_what_has_not_left_was_no_hand(leaves, said):
+    """Seen with a tower that had just been built: its shadow was strange to the gate for a second."""
+    looks, bare = held_at_the_press("A"), np.full((20, 20, 3), 200, np.uint8)
+    there = bare.copy()
+    there[5:15, 5:15] = 60
+    none = np.zeros(bare.shape[:2], bool)
+    for at_s, image in ((9.95, there), (11.4, bare if leaves else there)):
+        looks._snapshots.append((at_s, {"A": FieldSnapshot((0, 0), image, none, 400, at_s < PRESS_S)}))
+    assert looks.hand("A", PRESS_S) == said
+
+
 @pytest.mark.parametrize(("owner", "first", "said"), [("A", "B", "unclear"), ("B", "A", "none")])
 def test_a_hand_at_rest_that_mostly_looks_like_the_callers_is_a_humans_question(owner, first, said):
     assert held_at_the_press(owner, first=first).hand("A", PRESS_S) == said

@@ -35,17 +35,13 @@ WINDOW_PX = measured(2, "reduced px", "a mat that lies still is located so far o
 SHEET_INSET_MM = measured(3, "mm", "by hand: so far within its edge the sheet is surely paper")
 NOISE_SHARE = measured(0.004, "of the field's or box's pixels", "by hand: less is noise: some five reduced pixels")
 AWAKE_SHARE = measured(0.3, "of NOISE_SHARE", "by hand: so much of a moving thing must have moved of late")
-REST_S = measured(
-    1.2, "s", "by hand: what has not changed for so long off the sheet is background, unless it looks like a piece"
-)
+REST_S = measured(1.2, "s", "by hand: what has not changed for so long off the sheet is background, but for pieces")
 AWAKE_S = measured(0.7, "s", "by hand: what has moved within this time is a hand from a much smaller size on")
 ARM_REST_S = measured(8.0, "s", "as REST_S for whose arm it is: a sleeve rests longer than a hand works")
 STILL_S = measured(0.3, "s", "by hand: a piece that is carried has not been at one place for so long")
 WARM_REST_S = measured(90.0, "s", "by hand: REST_S of what has the hue of skin, for a hand at rest is still a hand")
 HAND_RESTING = measured(0.03, "of the box", "by hand: a thing at rest that covers less of it is no hand")
-WARM_SHARE = measured(
-    0.2, "of a thing's pixels", "by hand: of the hue of skin or wood it is a hand, whatever its sleeve looks like"
-)
+WARM_SHARE = measured(0.2, "of a thing's pixels", "by hand: of skin's or wood's hue it is a hand, whatever its sleeve")
 FIELD_COVERED = measured(
     0.1,
     "of the field",

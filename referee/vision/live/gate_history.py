@@ -243,6 +243,10 @@ class GateHistory:
         after = [(t, g) for t, g in self._gates(zone) if t > press_s][:1]
         if not (before and after and before[0][1].hand and after[0][1].hand) or self._unseen(zone, press_s):
             return "none"
+        sights = [(t, s[zone]) for t, s in self._snapshots if zone in s]
+        then = next((s for t, s in reversed(sights) if t <= press_s), None)
+        if then is not None and not sights[-1][1].hand and not sights[-1][1].has_changed_since(then):
+            return "none"  # what has not left was no hand
         owned = (k for k in self._looks if k.owners.get(zone))
         if self._was_unfocused(before[0][0]) and all(self._was_unfocused(k.at_s) for k in owned):
             return "none"
