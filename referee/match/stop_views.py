@@ -7,8 +7,8 @@ says what happened in the field in between. Live judging, imported videos and ju
 ``LAW`` is the truth table; its rows are read from the top, and the first that fits holds. *still*: nothing moved and
 no hand came; *nobody*: it moved and no hand was near; *own*, *neighbour*: it moved with that player's hand there;
 *somebody*: with a hand that cannot be told to be the caller's; *mat*: the mat itself moved, and no hand but the
-caller's was near. A view at the press that is covered by a hand is what each pixel's time line says
-(``verdict_behind_hand``): the pieces of a right build stood then, or one came after. Where no time line tells it is
+caller's was near. A view at the press that is covered by a hand, or unclear, is what each pixel's time line says
+(``verdict_at_press``): the pieces of a right build stood then, or one came after. Where no time line tells it is
 undecided, unless what is left to be seen of it is right all the same. The view at the press is *unseen* where nobody
 looked at the field just before the press, or for a while after it (``PRESS_UNSEEN``). Where the ruling is undecided,
 ``CombinedRuling.why`` says why, and it never gives the card to whom the hand may have belonged.
@@ -132,9 +132,11 @@ def _why_open(press: str, after: str, settled: str, finding: str) -> str:
     return "press_hidden" if settled == "match" else ""
 
 
-def verdict_behind_hand(said: ZoneVerdict, settled: ZoneVerdict, came: Placed) -> ZoneVerdict:
-    """The verdict on a view at the press with a hand in it, by the time line of the pieces that stand right now; where
-    that tells nothing, what is wrong there may only be hidden."""
+def verdict_at_press(said: ZoneVerdict, settled: ZoneVerdict, came: Placed, covered: bool) -> ZoneVerdict:
+    """The verdict on a view at the press. Where a hand is in it (``covered``), or it is not clear, the time line of the
+    pieces that stand right now tells; where that tells nothing, what is wrong there may only be hidden."""
+    if not covered and said.ruling != "undecided":
+        return said
     if settled.ruling != "match" or came == "unknown":
         return said.undecided("mismatch") if said.ruling == "mismatch" else said
     if came == "before":

@@ -160,8 +160,7 @@ def press_row(attempt: Attempt, zone: str, card: Card, options: RejudgeOptions, 
         for view, names in attempt.press_views(zone)
     ]
     seen = rows_of(judge_views(views, card, [zone], tolerances, earlier=earlier_of(attempt)))
-    placed = at_press.get("placed", "unknown") if at_press.get("covered") else None
-    return row_at_press(seen.get(zone), settled, placed)
+    return row_at_press(seen.get(zone), settled, at_press.get("placed", "unknown"), bool(at_press.get("covered")))
 
 
 AttemptJudge = Callable[[Attempt, Card, str | None], Mapping[str, dict]]

@@ -12,7 +12,7 @@ from typing import Any
 from cards.card import Card
 from referee.devices.ports import Frame
 from referee.match.house_rules import DEFAULT_RULES, HouseRules, load_rules, parse_rules
-from referee.match.stop_views import PRESS_UNSEEN, UNSEEN, Placed, Views, rule_stop, verdict_behind_hand
+from referee.match.stop_views import PRESS_UNSEEN, UNSEEN, Placed, Views, rule_stop, verdict_at_press
 from referee.match.verdict import ZoneVerdict, zone_verdict
 from referee.recording import Attempt
 from referee.review.film import as_decoded, is_shaken, observer_of
@@ -80,11 +80,10 @@ def _said(row: Row | None) -> ZoneVerdict:
     return zone_verdict(row) if row else UNSEEN
 
 
-def row_at_press(row: Row | None, settled: Row | None, placed: Placed | None) -> Row:
-    """What the row of a view at the press says. ``placed``, where a hand is in that view, else None: when what stands
-    in the settled view came."""
-    said = _said(row)
-    return (verdict_behind_hand(said, _said(settled), placed) if placed else said).to_json()
+def row_at_press(row: Row | None, settled: Row | None, placed: Placed, covered: bool) -> Row:
+    """What the row of a view at the press says: ``placed``, when what stands in the settled view came; ``covered``,
+    whether a hand is in that view."""
+    return verdict_at_press(_said(row), _said(settled), placed, covered).to_json()
 
 
 def stop_findings(attempt: Attempt, tick: Callable[[], object] = lambda: None) -> list[dict]:
@@ -124,7 +123,7 @@ def judge_both_views(
         if not around.frames:
             return None
         row = judge(around.frames, [zone]).get(zone)
-        return row_at_press(row, settled.get(zone), around.placed if around.covered else None)
+        return row_at_press(row, settled.get(zone), around.placed, around.covered)
 
     return rule_recorded_stop(attempt, seen, settled, at_press)
 

@@ -20,7 +20,7 @@ from referee.devices.ports import Frame
 from referee.errors import IllegalCommand, RefereeError
 from referee.match.commands import BeginJudging, CameraVerdict
 from referee.match.state import MatchState
-from referee.match.stop_views import PRESS_UNSEEN, SETTLED_FRAMES, UNSEEN, Views, rule_stop, verdict_behind_hand
+from referee.match.stop_views import PRESS_UNSEEN, SETTLED_FRAMES, UNSEEN, Views, rule_stop, verdict_at_press
 from referee.match.verdict import ZoneVerdict, zone_verdict
 from referee.session.duel_recording import DuelRecording
 from referee.session.ports import RunningSession
@@ -291,9 +291,7 @@ class StopJudging:
         if frames and not unseen:
             judged = judge_by_cameras(self._session, frames, beside, card, [zone], self._history.earlier())
             self._keep_earlier("press", judged)
-            seen = _said(_rows(judged), zone)
-            hidden = around.covered or "unknown_object" in seen.codes
-            seen = verdict_behind_hand(seen, settled, came) if hidden else seen
+            seen = verdict_at_press(_said(_rows(judged), zone), settled, came, around.covered)
         if self._session.recording:
             said = {"row": seen.to_json(), "after": after.after, "culprit": after.culprit}
             row = said | {"covered": around.covered, "placed": came} | ({"camera": 2} if self._second_is_main else {})

@@ -9,7 +9,7 @@ import pytest
 
 from referee.match.house_rules import DEFAULT_RULES
 from referee.match.house_rules import rule_zone as house_ruled
-from referee.match.stop_views import PRESS_UNSEEN, Views, combine_rulings, law_rows, rule_stop, verdict_behind_hand
+from referee.match.stop_views import PRESS_UNSEEN, Views, combine_rulings, law_rows, rule_stop, verdict_at_press
 from referee.match.verdict import zone_verdict
 
 GOLDEN = Path(__file__).with_name("stop_views.txt")
@@ -100,11 +100,26 @@ SAID = {ruling: zone_verdict({"verdict": ruling, "reasons": []}) for ruling in R
     ],
 )
 def test_a_press_view_behind_the_own_hand_is_what_the_time_line_says(seen, settled, placed, press, ruling):
-    said = verdict_behind_hand(SAID[seen], SAID[settled], placed)
+    said = verdict_at_press(SAID[seen], SAID[settled], placed, covered=True)
     assert (said.ruling, combine_rulings(said.ruling, "own", settled).ruling) == (press, ruling)
 
 
 def test_a_piece_that_came_after_the_press_is_the_reason_where_no_other_was_seen():
-    assert [r.code for r in verdict_behind_hand(SAID["undecided"], SAID["match"], "after").reasons] == [
-        "came_after_stop"
-    ]
+    said = verdict_at_press(SAID["undecided"], SAID["match"], "after", covered=False)
+    assert [r.code for r in said.reasons] == ["came_after_stop"]
+
+
+@pytest.mark.parametrize(
+    ("seen", "placed", "press"),
+    [
+        # out of focus, say: the time line tells what stood
+        ("undecided", "before", "match"),
+        ("undecided", "after", "mismatch"),
+        ("undecided", "unknown", "undecided"),
+        # in plain view: what is seen is what stood
+        ("mismatch", "before", "mismatch"),
+        ("match", "after", "match"),
+    ],
+)
+def test_a_clear_press_view_says_what_it_says_and_an_unclear_one_what_the_time_line_says(seen, placed, press):
+    assert verdict_at_press(SAID[seen], SAID["match"], placed, covered=False).ruling == press
