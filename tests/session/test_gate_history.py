@@ -204,6 +204,18 @@ def test_what_has_not_left_was_no_hand(leaves, said):
     assert looks.hand("A", PRESS_S) == said
 
 
+@pytest.mark.parametrize(("owner", "said"), [("A", "unclear"), ("B", "none")])
+def test_a_hand_at_rest_that_few_looks_show_is_a_humans_question(owner, said):
+    """Three pictures a second."""
+    looks = GateHistory()
+    for n in range(8):
+        at_s = 9.1 + 0.3 * n
+        gate = SimpleNamespace(hand=at_s < 10.7, moving=0.005 if at_s < 9.8 else 0.0, settled_s=max(0.0, at_s - 9.7))
+        whose = {"A": owner} if at_s > PRESS_S else {}
+        looks.add(Frame(np.zeros((1, 1, 3), np.uint8), n, at_s), GateState({"A": gate}), phase(at_s), whose)
+    assert looks.hand("A", PRESS_S) == said
+
+
 @pytest.mark.parametrize(("owner", "first", "said"), [("A", "B", "unclear"), ("B", "A", "none")])
 def test_a_hand_at_rest_that_mostly_looks_like_the_callers_is_a_humans_question(owner, first, said):
     assert held_at_the_press(owner, first=first).hand("A", PRESS_S) == said

@@ -237,7 +237,8 @@ class GateHistory:
 
         It is at work where something moved within ``busy_s`` of both. A hand before a field in which nothing moves may
         be the neighbour's, nearer to the camera or farther away: it is the caller's where it is seen to be that until
-        it leaves, unclear where it mostly is, and else it is no finding, and judging waits until the view is clear.
+        it leaves, unclear where it mostly is, or in few looks; else it is no finding, and judging waits until the view
+        is clear.
         """
         before = [(t, g) for t, g in self._gates(zone) if t <= press_s][-1:]
         after = [(t, g) for t, g in self._gates(zone) if t > press_s][:1]
@@ -255,10 +256,11 @@ class GateHistory:
         looks = (k for k in self._looks if k.at_s > press_s and zone in k.gate.zones)
         rests = [k for k in takewhile(lambda k: k.gate.zones[zone].hand, looks) if zone not in k.short]
         own = [k.owners[zone] == zone for k in rests if k.owners.get(zone)]
-        sure = len(own) >= SURE_LOOKS and self.is_callers_own(zone, press_s)
-        if (sure and all(own)) or self._touched(zone, press_s, self._moved(zone, press_s)).after == "own":
+        sole = not any(gate.hand for k in rests for other, gate in k.gate.zones.items() if other != zone)
+        sure = len(own) >= SURE_LOOKS and all(own) and self.is_callers_own(zone, press_s)
+        if sure or self._touched(zone, press_s, self._moved(zone, press_s)).after == "own":
             return "own"
-        return "unclear" if sure and 2 * sum(own) > len(own) else "none"
+        return "unclear" if sole and 2 * sum(own) > len(own) else "none"
 
     def _was_unfocused(self, at_s: float) -> bool:
         """Whether both fields were less sharp then than they had been."""
