@@ -30,7 +30,7 @@ from cards.kinds.organ_pipes import OrganCard
 from cards.law import along_build, build_turn
 from cards.pieces import PieceSet, Pose
 from referee.benchmark.effects.scene import Inputs
-from referee.benchmark.run import ALL_KNOWLEDGE, Knowledge, observer_of, truth_of
+from referee.benchmark.run import Knowledge, observer_of, truth_of
 from referee.benchmark.scoring import matched_pieces, piece_right
 from referee.benchmark.stress import StressJob, perturbed_inputs, stress_observer
 from referee.errors import RefereeError
@@ -39,8 +39,10 @@ from referee.vision.image.aids import believed_mats
 from referee.vision.observer import Judgement, Observer
 
 SURE = 0.95
-NOTHING = Knowledge(empty=False, colors=False, camera=False)
+"""A verdict of less may turn with a small change."""
+NO_AIDS = Knowledge(empty=False, colors=False, camera=False)
 MIRROR = np.diag([-1.0, 1.0, 1.0])
+"""Takes a point before a mirror in the plane x = 0 to its image."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,7 @@ def run_consistency(job: StressJob) -> list[Consistency]:
     card = load_deck(job.folder / "deck.json").card(truth["card"])
     check = CHECKS[zlib.crc32(job.name.encode()) % len(CHECKS)]
     try:
-        inputs, _ = perturbed_inputs(job)
+        inputs = _known(perturbed_inputs(job)[0], job.knowledge)
         observer = stress_observer(job, inputs)
         found = list(check(observer, inputs, card))
     except RefereeError:
@@ -71,10 +73,18 @@ def run_consistency(job: StressJob) -> list[Consistency]:
     return [Consistency(name, job.name, zone, broken) for name, zone, broken in found]
 
 
+def _known(inputs: Inputs, given: Knowledge) -> Inputs:
+    """The inputs without the aids that are not given: every observer of a check has the same."""
+    empty, colors = inputs.empty if given.empty else None, inputs.colors if given.colors else None
+    return dataclasses.replace(inputs, empty=empty, colors=colors, camera=inputs.camera if given.camera else None)
+
+
 def _contradiction(observer: Observer, inputs: Inputs, card: Card) -> Found:
     as_asked = observer.judge([inputs.frame], card)
     for zone, verdict in as_asked.zones.items():
         cards = contradicting_layouts(verdict.build) if verdict.build else []
+        if len(cards) < 2:  # nothing stands there: nothing could contradict
+            continue
         judged = [observer.judge([inputs.frame], one, [zone]).zones.get(zone) for one in cards]
         matched = [n for n, one in enumerate(judged) if one is not None and one.ruling == "match"]
         yield "contradiction", zone, f"{len(matched)} of {len(cards)} matched" if len(matched) > 1 else ""
@@ -116,7 +126,7 @@ def _same(piece_set: PieceSet, one: Build | None, other: Build) -> bool:
 
 
 def _aids(observer: Observer, inputs: Inputs, card: Card) -> Found:
-    alone = observer_of(inputs, NOTHING).judge([inputs.frame], card)
+    alone = observer_of(inputs, NO_AIDS).judge([inputs.frame], card)
     for zone, told in observer.judge([inputs.frame], card).zones.items():
         if (by_picture := alone.zones.get(zone)) is not None:
             yield "aids", zone, _turned(by_picture, told)
@@ -128,7 +138,7 @@ def _mirror(observer: Observer, inputs: Inputs, card: Card) -> Found:
     mirrored = mirrored_card(card)
     if mirrored is None:
         return
-    other = observer_of(mirrored_inputs(inputs), ALL_KNOWLEDGE, MirroredObserver)
+    other = observer_of(mirrored_inputs(inputs), kind=MirroredObserver)
     yield from _unchanged("mirror", observer, inputs, card, other.judge([inputs.frame[:, ::-1].copy()], mirrored))
 
 

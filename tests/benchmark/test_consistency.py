@@ -62,6 +62,12 @@ def test_a_piece_that_points_away_is_mirrored_as_it_is_and_a_row_of_pipes_has_no
     assert mirrored_card(next(card for card in builtin_deck().cards if isinstance(card, OrganCard))) is None
 
 
+def test_an_empty_field_is_no_proof_of_consistency(monkeypatch):
+    monkeypatch.setattr(consistency, "CHECKS", [consistency._contradiction])
+    monkeypatch.setattr(consistency, "contradicting_layouts", lambda build: [])
+    assert run_consistency(StressJob(sessions([SESSIONS])[0], 0, "clean", 0)) == []
+
+
 def test_small_changes_are_small():
     grey = np.full((40, 60, 3), 120, np.uint8)
     grey[10:20, 10:30] = 60

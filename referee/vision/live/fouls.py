@@ -212,7 +212,9 @@ class FoulWatch:
             held.since_bare.append((at_s, sight))
             if not sight.hand:
                 held.first = held.first or sight
-                from_s = came_together(held.since_clear, held.first) or came_together(held.since_bare, held.first)
+                from_s = came_together(held.since_clear, held.first)
+                if from_s is None and len(held.since_bare) > len(held.since_clear):
+                    from_s = came_together(held.since_bare, held.first)
                 fouls += self._of_visitors(zone, held, at_s)
                 held.since_clear = deque([(at_s, sight)], SIGHTS)
                 if from_s is not None or gate.settled_s > 0 or not held.since_bare[0][1].is_bare:
