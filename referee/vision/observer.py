@@ -22,7 +22,7 @@ from calibration.markers import Corners, find_markers
 from calibration.mat import FIELD, MatPose, Mats
 from calibration.palette import Palette, color_features, drifted_palette, learn_palette, learn_wear, nominal_palette
 from calibration.quality import clipped_pixels
-from cards.build import Build
+from cards.build import Build, Piece
 from cards.card import Card
 from cards.law import TOLERANCES, Tolerances
 from cards.pieces import PieceSet
@@ -49,6 +49,7 @@ from referee.vision.search.canvas import (
     Canvas,
     Reading,
     canvas_of,
+    coarse_canvas,
     field_outline,
     joint_fit,
     over_field,
@@ -62,6 +63,16 @@ from referee.vision.search.hidden_pieces import (
     with_hidden_pieces,
 )
 from referee.vision.search.joint import Hypothesis, joint_readings, together
+from referee.vision.search.out_of_sight import (
+    REST_IN_SIGHT,
+    SURROUNDINGS_FACTOR,
+    SURROUNDINGS_MM,
+    TELLS,
+    kinds_out_of_sight,
+    largest_rests,
+    lying_about,
+    unseen_places,
+)
 from referee.vision.search.readings import SEARCHES, Searched, may_be_right, search
 from referee.vision.search.sizes import size_factor
 from referee.vision.search.stances import Catalogue, catalogue
@@ -81,6 +92,7 @@ SIZES_TOLD = measured(
     0.04, "of the piece file's lengths", "fits of the 27 sessions with their own files are off by up to 0.023"
 )
 
+CLEARLY_NEARER_MM = measured(60.0, "mm", "by hand: what lies between two mats may be either player's")
 INNER_PX = measured(
     2, "px of the view (mm)", "by hand: so far inside of what stands on the sheet no pixel is a mixture"
 )
@@ -320,7 +332,8 @@ class Observer:
         mats = self.look(frame)
         zones = self.zones(frame, mats, field_of(card), each)
         palette = self._palette_now(zones, each)
-        return SeenFrame(self, mats, {zone.view.zone: zone for zone in zones}, palette, self._notes(mats, zones))
+        by_name = {zone.view.zone: zone for zone in zones}
+        return SeenFrame(self, frame, mats, by_name, palette, self._notes(mats, zones))
 
     def read_earlier(self, image: np.ndarray, zone: str, card: Card) -> ReadPicture | None:
         """What an earlier picture, as ``EarlierPicture`` has it, shows of a zone; None where its mat is not in view."""
@@ -362,23 +375,24 @@ class Observer:
         self, frame: np.ndarray, mats: Mats, field: tuple[float, float] = FIELD, each: MapFunction = map
     ) -> list[ZonePixels]:
         """Every mat's zone in a frame (h, w, 3)."""
-        then = self._mats_when_empty(self.empty) if self.empty is not None else None
+        if self.empty is not None:
+            self._mats_when_empty(self.empty)  # before several threads ask for them
+        return list(each(lambda pose: self.zone(frame, mats, pose, field), mats.poses.values()))
 
-        def zone(pose: MatPose) -> ZonePixels:
-            view = zone_view(frame, mats.camera, pose, field)
-            white = sheet_white(view, view.image)
-            return ZonePixels(view, white, self.paints, self._empty(then, mats, view, white))
-
-        return list(each(zone, mats.poses.values()))
+    def zone(self, frame: np.ndarray, mats: Mats, pose: MatPose, field: tuple[float, float]) -> ZonePixels:
+        """One mat's zone in a frame (h, w, 3), as wide as a field of this half extent."""
+        view = zone_view(frame, mats.camera, pose, field)
+        white = sheet_white(view, view.image)
+        return ZonePixels(view, white, self.paints, self._empty(mats, view, white))
 
     def _mats_when_empty(self, empty: np.ndarray) -> Mats:
         if self.empty_mats is None:
             self.empty_mats = believed_mats(empty, self.camera, {}, None, self.placed)
         return self.empty_mats
 
-    def _empty(self, then: Mats | None, mats: Mats, view: ZoneView, now: np.ndarray) -> Empty | None:
+    def _empty(self, mats: Mats, view: ZoneView, now: np.ndarray) -> Empty | None:
         size = (mats.camera.height, mats.camera.width, 3)
-        if self.empty is None or then is None or self.empty.shape != size or moved(then, mats, view.zone):
+        if self.empty is None or self.empty.shape != size or moved(self._mats_when_empty(self.empty), mats, view.zone):
             return None
         there = view.crop(self.empty)
         white = sheet_white(view, there)
@@ -418,10 +432,11 @@ class Observer:
 
 @dataclass(frozen=True, eq=False)
 class SeenFrame:
-    """What one camera shows at a moment: the ``mats``, each zone's pixels, the ``palette`` in this light, and what is
-    to be said of the picture."""
+    """What one camera shows at a moment: the ``frame`` (h, w, 3), its ``mats``, each zone's pixels, the ``palette`` in
+    this light, and what is to be said of the picture."""
 
     observer: Observer
+    frame: np.ndarray
     mats: Mats
     zones: Mapping[str, ZonePixels]
     palette: Palette
@@ -512,6 +527,49 @@ class ZoneLook:
         colors = np.array([*(self.evidence.names.index(p.color) for p in pieces), len(self.evidence.names)])
         return self.evidence.labels == colors[piece_tags(there, self.observer.piece_set, pieces)]
 
+    def out_of_sight(self, rulings: Rulings, canvas: Canvas, reading: Reading) -> Piece | None:
+        """A piece of the set that lies nowhere in sight and could stand in the field unseen, where the ruling would be
+        another with it there."""
+        further, won = unseen_places(canvas, reading)
+        turning = rulings.turned_by(reading, further)
+        if not turning:
+            return None
+        wide = self.observer.zone(self.seen.frame, self.seen.mats, self.view.pose, SURROUNDINGS_MM)
+        if wide.empty is not None:  # what lies as before the go is in sight too
+            wide = dataclasses.replace(wide, empty=dataclasses.replace(wide.empty, lying=wide.empty.lying & False))
+        evidence = wide.evidence(self.seen.palette, self._behind_nearer_fields(wide.view, canvas.field_mm))
+        whole = canvas_of(wide.view, evidence, self.cat, canvas.field_mm)
+        around = coarse_canvas(whole, SURROUNDINGS_FACTOR)
+        lying = lying_about(around, reading)
+        ground = cv2.resize(wide.view.ground, around.gains.shape[:0:-1], interpolation=cv2.INTER_NEAREST)
+        shown = largest_rests(around, ~self._is_of_another(ground)) >= REST_IN_SIGHT
+        lacking = kinds_out_of_sight(around, reading, lying[~self._is_of_another(lying[:, 1:3])], shown)
+        for i in turning:
+            stance = int(further[i, 0])
+            if self.cat.kind[stance] in lacking and (won[i] > TELLS or not shown[self.cat.color[stance]]):
+                return to_build(self.cat, Reading(0.0, further[i : i + 1], 0.0)).pieces[0]
+        return None
+
+    def _behind_nearer_fields(self, view: ZoneView, field_mm: tuple[float, float]) -> np.ndarray:
+        """(h, w) bool: where a view may show what stands in the field of a mat nearer to the camera than this one."""
+        mask = np.zeros(view.valid.shape, np.uint8)
+        for camera in (zone.view.camera for zone in self.seen.zones.values()):
+            if camera[2, 3] < self.view.camera[2, 3]:
+                cv2.fillConvexPoly(mask, field_outline(camera, view.matrix, field_mm).round().astype(np.int32), 1)
+        return mask > 0
+
+    def _is_of_another(self, at_mm: np.ndarray) -> np.ndarray:
+        """Which places (..., 2) on the table, in the mat's frame, are clearly nearer to another mat's field."""
+        own = self.view.pose
+        world = np.concatenate([at_mm, np.zeros((*at_mm.shape[:-1], 1))], -1) @ own.rotation.T + own.translation
+
+        def outside_mm(pose: MatPose) -> np.ndarray:
+            there = (world - pose.translation) @ pose.rotation
+            return np.linalg.norm(np.maximum(np.abs(there[..., :2]) - FIELD, 0.0), axis=-1)
+
+        least_mm = outside_mm(own) - CLEARLY_NEARER_MM
+        return np.any([outside_mm(pose) < least_mm for pose in self.seen.mats.poses.values()], 0)
+
     def shown(self, rulings: Rulings, best: Reading, rival: Reading | None) -> ShownPixels:
         """How far these pixels show the ``best`` reading beside its ``rival``, as fitted here."""
         other = None if rival is None else rulings.build(rival)
@@ -572,8 +630,11 @@ def _judged(
         if len(clear) in (0, len(counted)):
             break
         counted = clear
-    decision = decide(cases[counted[0]], [views[0] for views in hypotheses])
-    look, case, readings = looks[0], decision.case, [views[0] for views in hypotheses]
+    look, case, readings = looks[0], cases[counted[0]], [views[0] for views in hypotheses]
+    if len(looks) == 1 and earlier is None:
+        unseen = look.out_of_sight(rulings, found[0].beam.canvas, case.best.reading)
+        case = dataclasses.replace(case, out_of_sight=unseen)
+    decision = decide(case, readings)
     observer = look.observer
     studied(ZoneStudy(look.view, look.evidence, searched[look].canvas, readings, decision, observer.piece_set))
     left_out = [str(one.number + 1) for one in looks if one not in counted]

@@ -18,7 +18,7 @@ from cards.law import because, worded_piece
 from referee.vision.image.unknown import UnknownThing
 from referee.vision.search.canvas import Fit
 from referee.vision.verdict.case import Case
-from referee.vision.verdict.doubts import _alternatives
+from referee.vision.verdict.doubts import _alternatives, decide
 from referee.vision.verdict.rulings import Rulings
 from referee.vision.verdict.visibility import Visibility
 
@@ -233,3 +233,12 @@ def test_a_ruling_says_its_faults_and_its_margin():
     assert (mismatch.ruling, mismatch.leaning, mismatch.margin) == ("mismatch", None, 20_000.0)
     assert [r.code for r in mismatch.reasons] == ["wrong_count"]
     assert [len(v.build.pieces) for v in (match, mismatch)] == [2, 2]
+
+
+@pytest.mark.parametrize("ruling", ["match", "mismatch"])
+def test_a_piece_out_of_sight_that_could_stand_unseen(ruling):
+    case = of_a_tower(ruling).case
+    hidden = dataclasses.replace(case, out_of_sight=RED)
+    decision, seen_twice = (decide(one, ()) for one in (hidden, dataclasses.replace(hidden, others=(reading(RED),))))
+    assert said(decision, "out_of_sight")[1]["piece"] == worded_piece(RED)
+    assert (decide(case, ()).doubts, seen_twice.doubts) == ((), ())

@@ -114,7 +114,7 @@ def with_pieces_behind(canvas, reading, known: Candidates) -> Candidates:
     far = (np.abs(reading.loose[:, 1:3]) > np.array(canvas.field_mm) + SAME_SPOT_MM).any(1)
     for row in reading.loose[far]:
         rasterizer.place(canvas.arrays, row, canvas.scene(), True)
-    left = _unexplained(canvas)
+    left = unexplained(canvas)
     there = [k for k in range(len(canvas.gains)) if (left == k).sum() * canvas.factor**2 >= MIN_PIXELS]
     if not there:
         return known
@@ -159,7 +159,9 @@ def one_further(canvas, reading) -> np.ndarray:
     """(n, 5) rows: of each stance of what a reading's build leaves in the box, the piece that wins most apart from it
     in the field, if any wins anything; the best few."""
     stances = np.arange(len(canvas.cat.kind))
-    best = best_of_each(stances, canvas, reading, _apart(canvas, reading))[:BRANCH]  # which leaves the reading drawn
+    best = best_of_each(stances, canvas, reading, places_apart(canvas, reading))[
+        :BRANCH
+    ]  # which leaves the reading drawn
     some = np.c_[best, np.zeros((len(best), 2))]
     rows = kernels.climb(canvas.arrays, some, np.zeros(2), CLIMB, canvas.scene())[:, :5]
     build = turned(reading.pieces, reading.turn)
@@ -179,12 +181,12 @@ def pushed_out(cat, row: np.ndarray, rows: np.ndarray) -> np.ndarray:
     return row
 
 
-def _apart(canvas, reading) -> np.ndarray:
+def places_apart(canvas, reading) -> np.ndarray:
     """(n, 5) rows of every piece left in the box, square to the build and apart from it, all over the field."""
     pieces, size = reading.pieces, canvas.cat.size
     own, wide = pieces[:, 0].astype(int), np.hypot(*canvas.field_mm)
     grid = np.arange(-wide, wide + STEP_X, STEP_X)
-    s, x, y = (a.ravel() for a in np.meshgrid(_left_in_box(canvas.cat, own), grid, grid, indexing="ij"))
+    s, x, y = (a.ravel() for a in np.meshgrid(left_in_box(canvas.cat, own), grid, grid, indexing="ij"))
     low = pieces[:, 3] - size[own, 2] / 2 < LEVEL_MM
     for piece, half in zip(pieces[low], size[own[low]] / 2, strict=True):
         off = np.abs(np.c_[x, y] - piece[1:3])
@@ -194,7 +196,7 @@ def _apart(canvas, reading) -> np.ndarray:
     return rows[(np.abs(rows[:, 1:3]) <= np.array(canvas.field_mm)).all(1)]
 
 
-def _left_in_box(cat, own: np.ndarray) -> np.ndarray:
+def left_in_box(cat, own: np.ndarray) -> np.ndarray:
     """The usual stances of what a build of the stances ``own`` (n,) leaves in the box."""
     left = cat.stock - np.bincount(cat.kind[own], minlength=len(cat.stock))
     return np.flatnonzero((left[cat.kind] > 0) & ~cat.rare)
@@ -205,7 +207,7 @@ def _beside(canvas, reading) -> np.ndarray:
     field."""
     cat, pieces = canvas.cat, reading.pieces
     own = pieces[:, 0].astype(int)
-    stances = _left_in_box(cat, own)
+    stances = left_in_box(cat, own)
     feet = pieces[:, 3] - cat.size[own, 2] / 2 < LEVEL_MM
     if not feet.any():
         return np.zeros((0, 5))
@@ -218,7 +220,7 @@ def _beside(canvas, reading) -> np.ndarray:
     return rows[(np.abs(rows[:, 1:3]) <= np.array(canvas.field_mm)).all(1)]
 
 
-def _unexplained(canvas) -> np.ndarray:
+def unexplained(canvas) -> np.ndarray:
     """(h, w) int8: the likeliest colour of what the maps leave to explain; ``COVERED_LABEL`` or -1 elsewhere."""
     maps = canvas.maps
     more = canvas.strongest - np.maximum(maps.gained, 0.0) > PIXEL_NATS * canvas.factor**2

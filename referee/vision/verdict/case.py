@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+from cards.build import Piece
 from cards.card import Card
 from cards.law import Reason, because
 from referee.vision.search.canvas import Fit, Reading
@@ -33,7 +34,8 @@ class Case:
     """What a ruling rests on: the readings ``compared``, how well the one ahead accounts for the picture (``fit``), how
     far the pixels by themselves show it (``proof``), what the picture allows to be told (``visibility``), the pieces'
     lengths as times the piece file's (``size_factor``), the reading ahead as further cameras' views have it
-    (``others``), and what ``earlier`` pictures tell of it, None where there was nothing to look for in them."""
+    (``others``), what ``earlier`` pictures tell of it, None where there was nothing to look for in them, and a piece
+    that is ``out_of_sight`` and would change the ruling if it stood there."""
 
     rulings: Rulings
     compared: Comparison
@@ -43,6 +45,7 @@ class Case:
     size_factor: float = 1.0
     others: Sequence[Reading] = ()
     earlier: SeenEarlier | None = None
+    out_of_sight: Piece | None = None
 
     @property
     def best(self) -> Ruled:

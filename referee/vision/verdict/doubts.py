@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cards.law import Reason, because
+from cards.law import Reason, because, worded_piece
 from referee.match.verdict import Ruling, Verdict
 from referee.vision.measured import measured
 from referee.vision.search.canvas import FEW_READINGS, GOOD_AGREEMENT, Reading
@@ -162,6 +162,13 @@ def _was_right(case: Case, _: float) -> Reason | None:
     return because("was_right") if case.earlier and case.earlier.was_right else None
 
 
+def _out_of_sight(case: Case, _: float) -> Reason | None:
+    """A piece of the set that is nowhere to be seen, and could stand there unseen."""
+    if case.out_of_sight is None:
+        return None
+    return _doubted(case, "out_of_sight", piece=worded_piece(case.out_of_sight))
+
+
 def _on_the_line(case: Case, wider_mm: float) -> Reason | None:
     """A loose piece that one view alone has there is not where it seems."""
     views = case.best.reading, *case.others
@@ -205,6 +212,7 @@ DOUBTS = (
     Doubt("unknown_object", BOTH_RULINGS, _unknown_object, 0.0, "test_a_phone_withholds_a_verdict_and_is_marked"),
     Doubt("hardly_shown", MISMATCH, _hardly_shown, LEAST_SHOWN, "test_what_pixels_do_not_show_is_not_ruled"),
     Doubt("unstable", MISMATCH, _unstable, INSTABILITY_LIMIT, "test_a_piece_too_many_that_hardly_stands"),
+    Doubt("out_of_sight", BOTH_RULINGS, _out_of_sight, 0.0, "test_a_piece_out_of_sight_that_could_stand_unseen"),
     Doubt("views_disagree", BOTH_RULINGS, _views_disagree, LEAST_TOGETHER, "test_two_cameras_that_show_other_builds"),
     Doubt("film_differs", BOTH_RULINGS, _film_differs, 0.0, "test_a_piece_seen_earlier_that_has_no_place_now"),
     Doubt("was_right", MISMATCH, _was_right, 0.0, "test_a_build_that_was_right_until_a_piece_went"),
@@ -217,7 +225,7 @@ DOUBTS = (
 )
 
 
-OF_ONE_VIEW = frozenset({"hardly_shown", "unstable"})
+OF_ONE_VIEW = frozenset({"hardly_shown", "unstable", "out_of_sight"})
 """Doubts about how far off a piece stands and what hides it: a second view answers them, or an earlier one."""
 OF_A_PICTURE = frozenset({"out_of_view", "build_cut", "no_colour", "unknown_object", "paper_lighter"})
 """Doubts about what one picture shows: another camera's may show it."""

@@ -10,6 +10,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
+
 from calibration.mat import BAND, FIELD
 from cards.build import Build, Piece
 from cards.card import Card
@@ -24,6 +26,9 @@ CLEAR_MARGIN = measured(
     "nats",
     "by hand: a margin counts no further, and is at least that where no reading of the other ruling was met",
 )
+
+
+TRIED_OF_A_TYPE = measured(20, "places", "by hand, for time: so many of a further piece are ruled on")
 
 
 class Ruled(NamedTuple):
@@ -91,6 +96,21 @@ class Rulings:
         rival = Ruled(others[0], *self.of(others[0])) if others else None
         margin = best.score - rival.reading.score if rival else max(best.score, CLEAR_MARGIN)
         return Comparison("match" if best is right else "mismatch", Ruled(best, *self.of(best)), rival, margin)
+
+    def turned_by(self, reading: Reading, further: np.ndarray) -> list[int]:
+        """Which of ``further`` pieces (n, 5) in the mat's frame make a right build of a wrong one, or a wrong one of a
+        right one: of each type the first, of the first few."""
+        right, kinds = self.is_right(reading), self.cat.kind[further[:, 0].astype(int)]
+        found, standing = [], [(piece.shape, piece.color) for piece in self.build(reading).pieces]
+        for kind in dict.fromkeys(kinds.tolist()):
+            if not right and not self.card.asks_for([*standing, self.cat.types[kind]]):
+                continue
+            for i in np.flatnonzero(kinds == kind)[:TRIED_OF_A_TYPE].tolist():
+                more = Reading(reading.turn, reading.pieces, 0.0, loose=np.vstack([reading.loose, further[i]]))
+                if self.card.is_right(self.build(more), self.tolerances) != right:
+                    found.append(i)
+                    break
+        return found
 
     def turns_on_the_line(self, reading: Reading, line_mm: float) -> bool:
         """Whether a piece stands so near to the field's line that so much further in or out it would make a right

@@ -1,0 +1,69 @@
+"""What of the set is out of sight, and where it could stand unseen."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+from bench_deceive import observer_of, standing
+from deceiving import SET, deceits, height, layout, put
+from posed_table import PosedTable, loose_pieces
+
+from referee.simulator.meshes import place_piece
+from referee.simulator.table import World
+
+SEED = 12
+WALL = deceits(1)[0].right
+LOW = [put("rectangle", "green", facing="side"), put("cube", "blue", foot=25)]
+
+
+@cache
+def table() -> PosedTable:
+    return PosedTable(SET, SEED, seating="beside")
+
+
+@cache
+def observer():
+    return observer_of(table())
+
+
+def judged(card, solids):
+    """The verdict on what stands and lies about mat A."""
+    frame = table().render(World({"A": solids}), 0)
+    return observer().judge([frame], card, ["A"]).zones["A"]
+
+
+def codes(verdict) -> list[str]:
+    return [reason.code for reason in verdict.reasons]
+
+
+def test_a_build_with_all_other_pieces_in_sight_is_right():
+    assert judged(layout(*WALL), standing(SET, WALL, SEED)).ruling == "match"
+
+
+def test_a_hidden_piece_leaves_a_build_undecided_and_is_named():
+    verdict = judged(layout(*WALL), standing(SET, deceits(1)[0].wrong, SEED))
+    assert (verdict.ruling, codes(verdict), verdict.leaning) == ("undecided", ["out_of_sight"], "match")
+    assert verdict.reasons[0].values["piece"] == {"color": "blue", "shape": "cube"}
+
+
+def test_a_piece_kept_from_the_table_may_stand_behind_a_wall():
+    kept = put("cube", "blue")
+    solids = [place_piece(piece) for piece in WALL] + loose_pieces(SET, [*WALL, kept], SEED)
+    assert codes(judged(layout(*WALL), solids)) == ["out_of_sight"]
+
+
+def test_what_has_no_place_to_hide_is_not_asked_for():
+    assert judged(layout(*LOW), [place_piece(piece) for piece in LOW]).ruling == "match"
+
+
+@pytest.mark.parametrize("in_sight", [True, False])
+def test_a_piece_missing_from_the_build_is_missing_where_it_lies_in_sight(in_sight):
+    lacking, hidden = (
+        "lacks the third piece, which could be hidden: height",
+        "right with its third piece hidden: height",
+    )
+    name = lacking if in_sight else hidden
+    one = next(deceit for deceit in deceits(1) if deceit.name == name)
+    verdict = judged(height(3), standing(SET, one.wrong, SEED))
+    assert (verdict.ruling, verdict.leaning) == (("mismatch", None) if in_sight else ("undecided", "mismatch"))
