@@ -15,7 +15,7 @@ from cards.build import Piece
 from cards.card import Card
 from cards.kinds.height import HeightCard
 from referee.vision.live.build_stages import Stage
-from referee.vision.observer import Observer
+from referee.vision.observer import NO_EARLIER_PICTURES, Observer
 from referee.vision.render.solids import piece_tags
 
 ANY_CARD = HeightCard("any", 1, 1)
@@ -72,7 +72,8 @@ def read_resting(
 ) -> RestingBuild:
     """What stands in a field at a ``stage`` of its build, like the ``frame`` (h, w, 3). ``names``: the colours that the
     stage's labels count."""
-    sight = observer.judge(stage.in_frame(frame), card or ANY_CARD, [zone]).views.get(zone)
+    judgement = observer.judge(stage.in_frame(frame), card or ANY_CARD, [zone], earlier=NO_EARLIER_PICTURES)
+    sight = judgement.views.get(zone)
     if sight is None:
         return RestingBuild()
     view, build = sight.view, sight.build

@@ -119,6 +119,13 @@ EarlierPictures = Callable[[bool], Sequence[EarlierPicture]]
 """Gives them for a zone, by whether the build as the settled view has it is right."""
 
 NO_EARLIER_PICTURES: Mapping[str, EarlierPictures] = MappingProxyType({})
+"""Of a film that has nothing to add: recordings keep those pictures alone that changed what was said."""
+
+
+def no_pictures(_: bool) -> Sequence[EarlierPicture]:
+    """Of a zone whose film has nothing to add."""
+    return ()
+
 
 MapFunction = Callable
 """``map``, or that of a pool of threads: zones are looked at one beside the other."""
@@ -316,7 +323,7 @@ class Observer:
         zones: Collection[str] | None = None,
         tolerances: Tolerances = TOLERANCES,
         studied: Callable[[ZoneStudy], None] = lambda study: None,
-        earlier: Mapping[str, EarlierPictures] = NO_EARLIER_PICTURES,
+        earlier: Mapping[str, EarlierPictures] | None = None,
     ) -> Judgement:
         """Verdicts on one frame (h, w, 3) uint8 BGR, or on several settled frames of the same scene, as
         ``judge_views`` gives them."""
@@ -449,10 +456,11 @@ def judge_views(
     zones: Collection[str] | None = None,
     tolerances: Tolerances = TOLERANCES,
     studied: Callable[[ZoneStudy], None] = lambda study: None,
-    earlier: Mapping[str, EarlierPictures] = NO_EARLIER_PICTURES,
+    earlier: Mapping[str, EarlierPictures] | None = None,
 ) -> Judgement:
     """Verdicts on what one camera or several show at a moment: of each its observer and its settled frames, the main
-    camera's first, whose mats and views the judgement has.
+    camera's first, whose mats and views the judgement has. ``earlier`` None: a picture alone, without a film that would
+    tell of a piece that it hides.
 
     A zone is judged by all views in which its mat is seen, but those that do not show what stands there while another
     does; that is noted. What the main camera's ``earlier`` pictures show, by zone, and the build hides now stands there
@@ -481,7 +489,8 @@ def judge_views(
         def judged(zone: str) -> tuple[Verdict, ZoneSight, tuple[str, ...]]:
             others = {look: one for other in found if other != zone for look, one in found[other].items()}
             searched = _without_hidden(found[zone], others, rulings[zone])
-            return _judged(searched, rulings[zone], studied, earlier.get(zone))
+            film = None if earlier is None else earlier.get(zone, no_pictures)
+            return _judged(searched, rulings[zone], studied, film)
 
         rows = dict(zip(asked, pool.map(judged, asked), strict=True))
     notes = [*seen[0].notes, *(note for *_, told in rows.values() for note in told)]
@@ -536,7 +545,9 @@ class ZoneLook:
             return None
         wide = self.observer.zone(self.seen.frame, self.seen.mats, self.view.pose, SURROUNDINGS_MM)
         if wide.empty is not None:  # what lies as before the go is in sight too
-            wide = dataclasses.replace(wide, empty=dataclasses.replace(wide.empty, lying=wide.empty.lying & False))
+            wide = dataclasses.replace(
+                wide, empty=dataclasses.replace(wide.empty, lying=np.zeros_like(wide.empty.lying))
+            )
         evidence = wide.evidence(self.seen.palette, self._behind_nearer_fields(wide.view, canvas.field_mm))
         whole = canvas_of(wide.view, evidence, self.cat, canvas.field_mm)
         around = coarse_canvas(whole, SURROUNDINGS_FACTOR)

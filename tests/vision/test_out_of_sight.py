@@ -11,10 +11,10 @@ from posed_table import PosedTable, loose_pieces
 
 from referee.simulator.meshes import place_piece
 from referee.simulator.table import World
+from referee.vision.observer import NO_EARLIER_PICTURES
 
 SEED = 12
 WALL = deceits(1)[0].right
-LOW = [put("rectangle", "green", facing="side"), put("cube", "blue", foot=25)]
 
 
 @cache
@@ -27,10 +27,10 @@ def observer():
     return observer_of(table())
 
 
-def judged(card, solids):
+def judged(card, solids, earlier=None):
     """The verdict on what stands and lies about mat A."""
     frame = table().render(World({"A": solids}), 0)
-    return observer().judge([frame], card, ["A"]).zones["A"]
+    return observer().judge([frame], card, ["A"], earlier=earlier).zones["A"]
 
 
 def codes(verdict) -> list[str]:
@@ -53,8 +53,20 @@ def test_a_piece_kept_from_the_table_may_stand_behind_a_wall():
     assert codes(judged(layout(*WALL), solids)) == ["out_of_sight"]
 
 
-def test_what_has_no_place_to_hide_is_not_asked_for():
-    assert judged(layout(*LOW), [place_piece(piece) for piece in LOW]).ruling == "match"
+def test_where_a_film_has_nothing_to_add_no_piece_is_missed():
+    """Judged again, a recorded build is what it was: recordings keep the pictures alone that changed a verdict."""
+    hiding = standing(SET, deceits(1)[0].wrong, SEED)
+    assert judged(layout(*WALL), hiding, earlier=NO_EARLIER_PICTURES).ruling == "match"
+
+
+def test_pieces_that_are_all_kept_elsewhere_are_not_asked_for():
+    assert judged(layout(*WALL), [place_piece(piece) for piece in WALL]).ruling == "match"
+
+
+def test_a_piece_that_has_no_place_to_hide_is_not_asked_for():
+    cube, kept = put("cube", "blue"), put("rectangle", "green")
+    solids = [place_piece(cube), *loose_pieces(SET, [cube, kept], SEED)]
+    assert judged(layout(cube), solids).ruling == "match"
 
 
 @pytest.mark.parametrize("in_sight", [True, False])

@@ -27,6 +27,7 @@ from referee.recording.video import read_frame
 from referee.recording.writer import UNFINISHED
 from referee.review.film import observer_of
 from referee.review.timeline import is_stored, stored_timeline
+from referee.vision.observer import NO_EARLIER_PICTURES
 from referee.vision.overlay import with_panel
 from referee.web.i18n.texts import moment
 
@@ -262,7 +263,8 @@ class Archive:
             raise BadAttempt("no such attempt")
         frame = read_frame(attempt.folder / VIDEO, index).image
         with self._seeing:
-            judgement = observer_of(attempt).judge([frame], attempt.card, attempt.meta.get("zones"))
+            observer, zones = observer_of(attempt), attempt.meta.get("zones")
+            judgement = observer.judge([frame], attempt.card, zones, earlier=NO_EARLIER_PICTURES)
         return jpeg(with_panel(frame, judgement, attempt.card, language, details=False))
 
 
