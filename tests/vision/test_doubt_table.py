@@ -15,6 +15,7 @@ from cards.kinds.height import HeightCard
 from cards.kinds.layout import LayoutCard
 from cards.kinds.organ_pipes import OrganCard
 from cards.law import because, worded_piece
+from cards.sentences import say
 from referee.vision.image.unknown import UnknownThing
 from referee.vision.search.canvas import Fit
 from referee.vision.verdict.case import Case
@@ -241,4 +242,5 @@ def test_a_piece_out_of_sight_that_could_stand_unseen(ruling):
     hidden = dataclasses.replace(case, out_of_sight=RED)
     decision, seen_twice = (decide(one, ()) for one in (hidden, dataclasses.replace(hidden, others=(reading(RED),))))
     assert said(decision, "out_of_sight")[1]["piece"] == worded_piece(RED)
+    assert say("de", decision.verdict.reasons[0]).startswith("Würfel, rot: ist nirgends zu sehen")
     assert (decide(case, ()).doubts, seen_twice.doubts) == ((), ())
