@@ -148,10 +148,11 @@ def test_a_piece_brought_after_the_stop_needs_a_place_that_was_bare_and_a_hand_t
 @pytest.mark.parametrize(
     ("hands", "stands", "said"),
     [
-        ([NOBODY, OTHERS, NOBODY], BLUE, [("neighbours_hand", "B", 1.1)]),
+        ([NOBODY, OTHERS, OTHERS], BLUE, [("neighbours_hand", "B", 1.1)]),
         ([FieldHands((STRANGER,))] * 3, BLUE, [("strangers_hand", None, 1.0)]),
-        ([NOBODY, FieldHands((STRANGER,)), NOBODY], BLUE, []),  # at times an own arm seems to come from elsewhere
-        ([NOBODY, OTHERS, NOBODY], PAPER, []),  # it came and went, and all is as it was
+        ([NOBODY, OTHERS, NOBODY], BLUE, []),  # at times an own arm seems to come from elsewhere
+        ([NOBODY, FieldHands((STRANGER,)), FieldHands((STRANGER,))], BLUE, []),
+        ([NOBODY, OTHERS, OTHERS], PAPER, []),  # it came and went, and all is as it was
         ([OWN, OTHERS, OWN], BLUE, []),
         ([NOBODY, UNKNOWN, NOBODY], BLUE, []),
         ([OTHERS] * 5, BLUE, [("neighbours_hand", "B", 1.0)]),  # once, though it lasted too

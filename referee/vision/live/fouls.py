@@ -13,10 +13,10 @@ One watch over frames in order, live or of a recording; what it says depends on 
 | ``brought_after_stop`` | a place that was bare after the Stop holds a piece, and a hand was there as it came |
 
 An observation counts when it lasts, and is proposed once until it has been absent for a while. Where what stands in the
-field has changed meanwhile and nobody else's was there, another player's hand counts however short, and a stranger's
-that is seen most of the time. Another player's hand that is lost in a field, seen nowhere, and seen in that field
-again, was out of sight all the while: that time counts neither for nor against it. Seen from behind its player, a bare
-hand is proposed when it leaves.
+field has changed meanwhile and nobody else's hand was there, another player's that is seen half of the time that any is
+counts however short it is, and a stranger's that is seen most of it. Another player's hand that is lost in a field,
+seen nowhere, and seen in that field again, was out of sight all the while: that time counts neither for nor against it.
+Seen from behind its player, a bare hand is proposed when it leaves.
 """
 
 from collections import defaultdict, deque
@@ -41,6 +41,7 @@ HAND_FOUL_S = measured(0.35, "s", "by hand: a sight must last so long; shorter m
 SIGHTS = measured(160, "sights", "for memory: and so often in all, some fourteen seconds")
 
 SEEN_SHARE = measured(0.75, "of the looks of that time", "by hand: so often it must be seen")
+BRIEF_SHARE = measured(0.5, "of the looks with a hand", "a neighbour's at ten rigs 0.5 to 1, false ones 0.33")
 AWAY_S = measured(1.0, "s", "by hand: what was away for so long has gone, and has nothing to do with what comes then")
 BUSY_S = measured(0.3, "s", "by hand: where something moved so lately is work; for half of it lasts what is a hand")
 LOOK_S = measured(0.09, "s", "for time: looks are at least so far apart")
@@ -196,7 +197,7 @@ class FoulWatch:
             return []
         from_s, owner = held.visitors[0]
         share = min(1.0, len(held.visitors) / sum(shown.hand for _, shown in looks))
-        if owner == STRANGER and share < SEEN_SHARE:  # at times an own arm seems to come from elsewhere
+        if share < (SEEN_SHARE if owner == STRANGER else BRIEF_SHARE):  # an own arm may seem to come from elsewhere
             return []
         kind = "strangers_hand" if owner == STRANGER else "neighbours_hand"
         sight = self._persistence[kind, zone]
