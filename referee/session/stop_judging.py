@@ -55,6 +55,8 @@ BY_HAND_S = 0.5
 LOOKS_AGAIN_S = 4.0
 """So long a build of which no verdict can be given is looked at again, whenever its picture has changed."""
 
+OF_A_PICTURE = {"mat_not_seen", "out_of_view", "build_cut", "no_colour", "unknown_object", "overexposed", "unexplained"}
+"""Reasons for no verdict that another picture may not have: for any other a human need not wait."""
 
 Begin = Callable[[Callable[[], Any]], Future]
 """Has something done on another thread."""
@@ -85,12 +87,7 @@ class StopJudging:
     """Judges the builds of one session after each Stop. To be used from one thread; ``shown`` from any. ``begin``
     is for what is done on another one meanwhile."""
 
-    def __init__(
-        self,
-        session: JudgingSession,
-        history: GateHistory,
-        begin: Begin = in_background,
-    ) -> None:
+    def __init__(self, session: JudgingSession, history: GateHistory, begin: Begin = in_background) -> None:
         self._session, self._history = session, history
         self._watch = StopWatch(history, lambda image: session.observer.look(image))
         self._stopped_s: float | None = None
@@ -174,8 +171,8 @@ class StopJudging:
         return sentence("hand_in_the_way" if look.zones[hands[0]].moving else "thing_in_the_way", fields=hands)
 
     def _may_look_again(self, views: Mapping[str, Views], look: GateState, at_s: float) -> bool:
-        """Whether a view that leaves a build open is looked at again, as soon as its picture has changed."""
-        unclear = [zone for zone, seen in views.items() if seen.settled.ruling == "undecided"]
+        """Whether a view that shows a build badly is looked at again, as soon as its picture has changed."""
+        unclear = [zone for zone, seen in views.items() if seen.settled.codes & OF_A_PICTURE]
         since_s = self._unclear[0] if self._unclear else at_s
         if not unclear or at_s - since_s >= LOOKS_AGAIN_S:
             return False

@@ -58,9 +58,10 @@ class StandInObserver:
         reasons = {
             "match": (),
             "mismatch": (Reason("missing_piece", "1 blue cube missing"),),
-            "undecided": (Reason("cannot_tell", "too dark"),),
+            "undecided": (Reason("two_readings", "either"),),
+            "unclear": (Reason("unknown_object", "a phone"),),
         }
-        verdicts = {z: Verdict(r, 0.9, reasons[r]) for z, r in rulings.items()}
+        verdicts = {z: Verdict(r.replace("unclear", "undecided"), 0.9, reasons[r]) for z, r in rulings.items()}
         return Judgement(verdicts, 0.01, SimpleNamespace(poses={}))
 
 

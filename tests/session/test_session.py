@@ -16,6 +16,7 @@ import pytest
 from referee.errors import DeviceLost, IllegalCommand
 from referee.match.commands import DrawCard, Foul, HumanRuling, NextDuel, Ready, RuleByHand, WaiveFields
 from referee.match.foul import FoulProposal
+from referee.session.stop_judging import LOOKS_AGAIN_S
 from referee.simulator.meshes import place_piece
 from referee.simulator.table import Hand, World
 from referee.vision.live.gate_history import GateHistory
@@ -137,9 +138,20 @@ def test_what_the_camera_cannot_tell_waits_for_a_human(at_table, until):
         begin_duel(session)
         time.sleep(1.1)
         session.press("A")
-        until(lambda: session.state.phase == "undecided")
+        until(lambda: session.state.phase == "undecided", 0.8 * LOOKS_AGAIN_S)  # another picture would tell no more
         session.command(HumanRuling("match", "Eve", "I looked"))
         assert session.state.award == ("Ann", 1) and session.state.verdicts["A"].ruling == "undecided"
+
+
+def test_where_something_is_in_the_picture_the_players_are_told_and_it_is_looked_at_again(at_table, until):
+    with at_table() as (session, _):
+        session.observer.says["A"] = "unclear"
+        begin_duel(session)
+        time.sleep(1.1)
+        session.press("A")
+        until(lambda: any(a["code"] == "blocked" for a in session.snapshot()["alarms"]))
+        del session.observer.says["A"]
+        until(lambda: session.state.phase == "decided", 2 * LOOKS_AGAIN_S)
 
 
 def test_nothing_is_judged_while_the_view_is_blocked_and_the_operator_is_told(at_table, until, monkeypatch):
