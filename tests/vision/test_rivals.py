@@ -161,25 +161,57 @@ def test_a_tower_is_found_with_a_storey_slid_in_or_taken_away(rig):
     assert found[0].pieces[0, 3] == pytest.approx(foot.z, abs=0.5)
 
 
-def test_two_pieces_are_found_where_one_of_their_colour_was_taken_for_both(rig):
+@pytest.fixture
+def seen(rig):
+    """Gives for a build its coarse canvas, and what makes rivals of it: pieces moved on their rays, and readings."""
+
+    def of(pieces: list[Piece]) -> tuple:
+        view = zone_view(rig.photograph({"A": tuple(pieces)}), rig.camera, rig.poses["A"])
+        paper, marker, _ = view.regions
+        palette = nominal_palette(PIECES)
+        evidence = gather_evidence(view, palette, paper_white(view.image, paper & ~marker & view.valid))
+        canvas = coarse_canvas(canvas_of(view, evidence, catalogue(PIECES, palette.names)))
+        eye = -canvas.scene(0.0).camera[:, :3].T @ canvas.scene(0.0).camera[:, 3]
+
+        def nearer(piece: Piece, at_mm: float) -> Piece:
+            """The piece where the camera sees it in the same place, so high."""
+            x, y, _ = eye + (np.array([piece.x, piece.y, piece.z]) - eye) * (at_mm - eye[2]) / (piece.z - eye[2])
+            return dataclasses.replace(piece, x=x, y=y, z=at_mm)
+
+        def as_read(*pieces: Piece) -> Reading:
+            stances = [canvas.cat.index[p.shape, p.color, PIECES.shapes[p.shape].canonical(p.pose)] for p in pieces]
+            rows = [(s, p.x, p.y, p.z, 0.0) for s, p in zip(stances, pieces, strict=True)]
+            return rescored(canvas, Reading(0.0, np.array(rows), 0.0))
+
+        return canvas, nearer, as_read
+
+    return of
+
+
+FLAT, BLOCK = Piece("rectangle", "green", SIDE, 0.0, 0.0, 12.5), Piece("cube", "blue", Pose(), 0.0, 0.0, 65.0)
+
+
+def test_two_pieces_are_found_where_one_of_their_colour_was_taken_for_both(seen):
     """A rectangle on its end and a cube on it, nearer to the camera, fill the picture of two that lie and a cube."""
-    flat, cube = Piece("rectangle", "green", SIDE, 0.0, 0.0, 12.5), Piece("cube", "blue", Pose(), 0.0, 0.0, 65.0)
-    view = zone_view(rig.photograph({"A": (flat, dataclasses.replace(flat, z=37.5), cube)}), rig.camera, rig.poses["A"])
-    paper, marker, _ = view.regions
-    palette = nominal_palette(PIECES)
-    evidence = gather_evidence(view, palette, paper_white(view.image, paper & ~marker & view.valid))
-    canvas = coarse_canvas(canvas_of(view, evidence, catalogue(PIECES, palette.names)))
-    cat, camera = canvas.cat, canvas.scene(0.0).camera
-    eye = -camera[:, :3].T @ camera[:, 3]
-    up = 25.0 * (eye - (0.0, 0.0, 65.0)) / (eye[2] - 65.0)  # as far along the cube's ray as one on its end is higher
-    on_end = cat.index["rectangle", "green", PIECES.shapes["rectangle"].canonical(Pose(90, "side"))]
-    rows = [(on_end, 0.0, 0.0, 37.5, 0.0), (cat.index["cube", "blue", Pose()], *up[:2], 90.0, 0.0)]
-    taken = rescored(canvas, Reading(0.0, np.array(rows), 0.0))
+    canvas, nearer, as_read = seen([FLAT, dataclasses.replace(FLAT, z=37.5), BLOCK])
+    taken = as_read(Piece("rectangle", "green", Pose(90, "side"), 0.0, 0.0, 37.5), nearer(BLOCK, 90.0))
     best = with_storeys(canvas, taken)[0]
     assert best.score > taken.score + 1000.0
-    names = [cat.types[cat.kind[int(s)]][0] for s in best.pieces[:, 0]]
+    names = [canvas.cat.types[canvas.cat.kind[int(s)]][0] for s in best.pieces[:, 0]]
     assert names == ["rectangle", "rectangle", "cube"]
     assert best.pieces[:, 3] == pytest.approx([12.5, 37.5, 65.0], abs=0.5)
+
+
+def test_a_piece_is_found_where_a_lower_one_of_its_colour_was_taken_for_it(seen):
+    """A cylinder between two pieces looks like a triangle from its side, with what is on it lower and farther away."""
+    upright = Piece("cylinder", "red", Pose(), 0.0, 0.0, 47.5)
+    canvas, nearer, as_read = seen([FLAT, upright, cube := dataclasses.replace(BLOCK, z=85.0)])
+    taken = as_read(FLAT, Piece("triangle", "red", SIDE, 0.0, 0.0, 42.5), nearer(cube, 75.0))
+    best = with_storeys(canvas, taken)[0]
+    assert best.score > taken.score + 300.0
+    names = [canvas.cat.types[canvas.cat.kind[int(s)]][0] for s in best.pieces[:, 0]]
+    assert names == ["rectangle", "cylinder", "cube"]
+    assert best.pieces[:, 3] == pytest.approx([12.5, 47.5, 85.0], abs=0.5)
 
 
 @pytest.mark.parametrize(("card_id", "seed"), [("BS14", 3), ("BS16", 3), ("BS16", 11), ("BH10", 22)])

@@ -37,8 +37,7 @@ def with_storeys(canvas: Canvas, best: Reading) -> list[Reading]:
             rows = _lifted(pieces, above, i, cat.size[s, 2], eye)
             below = s, *rows[i, 1:3], feet[i] + cat.size[s, 2] / 2, pieces[i, 4]
             trials.append(np.concatenate([rows[:i], [below], rows[i:]]))
-        if len(pieces) < MAX_PIECES:
-            trials += _in_two(cat, pieces, i, above, free, eye)
+        trials += _exchanged(cat, pieces, i, above, free, eye)
     if len(pieces) > 1 and feet[1] > 1.0:
         trials.append(_lifted(pieces[1:], feet[1:] > 0, 0, -cat.size[int(pieces[0, 0]), 2], eye))
     raised = [Reading(best.turn, rows, 0.0, "storey") for rows in trials]
@@ -58,23 +57,26 @@ def _eye(canvas: Canvas, turn: float) -> np.ndarray:
     return np.asarray(-view[:, :3].T @ view[:, 3])
 
 
-def _in_two(
+def _exchanged(
     cat: Catalogue, pieces: np.ndarray, i: int, above: np.ndarray, free: np.ndarray, eye: np.ndarray
 ) -> list[np.ndarray]:
-    """The rows (n, 5) with two pieces of its colour, one on the other, instead of piece i, what is ``above`` lifted."""
+    """The rows (n, 5) with another piece of its colour, or two, one on the other, instead of piece i, what is ``above``
+    lifted or let down."""
     own = int(pieces[i, 0])
     foot, higher = pieces[i, 3] - cat.size[own, 2] / 2, above & (np.arange(len(pieces)) != i)
     free = free + (np.arange(len(free)) == cat.kind[own])
     fits = np.flatnonzero(~cat.rare & (free[cat.kind] > 0) & (cat.color == cat.color[own]))
     trials = []
-    for low, top in product(fits, fits):
-        if cat.kind[low] == cat.kind[top] and free[cat.kind[low]] < 2:
+    for stances in [(s,) for s in fits if s != own] + [*product(fits, fits)] * (len(pieces) < MAX_PIECES):
+        if np.any(np.bincount(cat.kind[list(stances)], minlength=len(free)) > free):
             continue
-        low_mm, top_mm = cat.size[[low, top], 2]
-        rows = _lifted(pieces, higher, i, low_mm + top_mm - cat.size[own, 2], eye)
-        rows[i] = low, *pieces[i, 1:3], foot + low_mm / 2, pieces[i, 4]
-        upper = top, *pieces[i, 1:3], foot + low_mm + top_mm / 2, pieces[i, 4]
-        trials.append(np.concatenate([rows[: i + 1], [upper], rows[i + 1 :]]))
+        heights_mm = cat.size[list(stances), 2]
+        rows = _lifted(pieces, higher, i, heights_mm.sum() - cat.size[own, 2], eye)
+        new = [
+            (s, *pieces[i, 1:3], foot + below + mm / 2, pieces[i, 4])
+            for s, below, mm in zip(stances, np.cumsum(heights_mm) - heights_mm, heights_mm, strict=True)
+        ]
+        trials.append(np.concatenate([rows[:i], new, rows[i + 1 :]]))
     return trials
 
 
