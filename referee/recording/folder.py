@@ -321,7 +321,7 @@ class Attempt:
         return found
 
 
-def earlier_names(zone: str, view: str, pictures: Sequence[tuple[np.ndarray, bool]]) -> list[str]:
+def earlier_names(zone: str, view: str, pictures: Sequence[tuple[object, bool]]) -> list[str]:
     """The files of pictures from while a zone's build grew, as ``Attempt.earlier_pictures`` reads them."""
     return [f"earlier_{view}_{zone}_{LOST * lost}{n}.png" for n, (_, lost) in enumerate(pictures)]
 

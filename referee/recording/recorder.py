@@ -237,15 +237,15 @@ class Recorder:
         self._keep([name for files, _ in looks for name in files], [frame.image for frame in (*frames, *beside)])
         self._do(lambda take: take.at_press(zone, looks, said))
 
-    def earlier(self, zone: str, view: str, pictures: Sequence[tuple[np.ndarray, bool]]) -> None:
-        """Keep pictures (h, w, 3) from while a zone's build grew that the verdict on a ``view`` of it rests on, and
-        whether something was lost since, as ``judged`` keeps frames; in the place of those that an earlier verdict on
-        that view rested on."""
+    def earlier(self, zone: str, view: str, pictures: Sequence[tuple[np.ndarray | bytes, bool]]) -> None:
+        """Keep pictures (h, w, 3), or their files, from while a zone's build grew that the verdict on a ``view`` of it
+        rests on, and whether something was lost since, as ``judged`` keeps frames; in the place of those that an
+        earlier verdict on that view rested on."""
         files = earlier_names(zone, view, pictures)
         self._keep(files, [picture for picture, _ in pictures])
         self._do(lambda take: take.earlier(zone, files))
 
-    def _keep(self, files: Sequence[str], pictures: Sequence[np.ndarray]) -> None:
+    def _keep(self, files: Sequence[str], pictures: Sequence[np.ndarray | bytes]) -> None:
         """Write the pictures into the running recording, on the caller's thread; where the disk is full, in the place
         that was reserved for this."""
         with self._wake:

@@ -295,17 +295,17 @@ def _stop(marks: Sequence[Mapping]) -> dict | None:
 
 
 def write_file(path: Path, content: object) -> None:
-    """Write what a recording carries along: a picture (h, w, 3) as PNG, a palette, a path's
-    bytes, text or JSON.
+    """Write what a recording carries along, as ``file_bytes`` has it.
 
     Under its name the file is whole and on the disk, or not there. None writes nothing. May raise OSError.
     """
     if content is None:
         return
-    write_whole(path, _bytes_of(content))
+    write_whole(path, file_bytes(content))
 
 
-def _bytes_of(content: object) -> bytes:
+def file_bytes(content: object) -> bytes:
+    """The file of a picture (h, w, 3) or (h, w, 4), PNG, of a palette, text, JSON, a path's bytes, or bytes."""
     if isinstance(content, bytes):
         return content
     if isinstance(content, Path):

@@ -22,6 +22,7 @@ from referee.match.commands import BeginJudging, CameraVerdict
 from referee.match.state import MatchState
 from referee.match.stop_views import PRESS_UNSEEN, SETTLED_FRAMES, UNSEEN, Views, rule_stop, verdict_at_press
 from referee.match.verdict import ZoneVerdict, zone_verdict
+from referee.recording.writer import file_bytes
 from referee.session.duel_recording import DuelRecording
 from referee.session.ports import RunningSession
 from referee.session.practising import PracticeRunner
@@ -123,7 +124,8 @@ class StopJudging:
         self._reading = next(filter(None, (of.read_next(partial(self._read, zone, card)) for zone, of in stages)), None)
 
     def _read(self, zone: str, card: Card, image: np.ndarray) -> Reading:
-        return self._begin(partial(self._session.observer.read_earlier, image, zone, card))
+        encode = file_bytes if self._session.recording else None
+        return self._begin(partial(self._session.observer.read_earlier, image, zone, card, encode))
 
     def owners(self, frame: Frame, look: GateState, state: MatchState) -> dict[str, str | None]:
         """Whose hand is over each caller's field, compared with the last picture before the Stop without one."""
@@ -320,7 +322,7 @@ class StopJudging:
     def _keep_earlier(self, view: str, judgement: Judgement) -> None:
         for zone, sight in judgement.views.items() if self._session.recording else ():
             if sight.earlier and self._session.recording:
-                pictures = [(one.image, one.lost) for one in sight.earlier]
+                pictures = [(one.evidence, one.lost) for one in sight.earlier]
                 self._evidence(partial(self._session.recording.recorder.earlier, zone, view, pictures))
 
     @property

@@ -99,10 +99,12 @@ INNER_PX = measured(
 
 
 class ReadPicture(NamedTuple):
-    """What is read in an earlier picture of a field, and whether it shows the ``whole`` of it."""
+    """What is read in an earlier picture of a field, and whether it shows the ``whole`` of it; ``file``: the picture as
+    recordings keep it, where it was encoded as it was read."""
 
     searched: Searched
     whole: bool
+    file: bytes | None = None
 
 
 class EarlierPicture(NamedTuple):
@@ -113,6 +115,16 @@ class EarlierPicture(NamedTuple):
     image: np.ndarray
     lost: bool = False
     reading: Future[ReadPicture | None] | None = None
+
+    @property
+    def read(self) -> ReadPicture | None:
+        """What is read in it, once that is done; None where that was not begun, or failed."""
+        return self.reading.result() if self.reading and self.reading.exception() is None else None
+
+    @property
+    def evidence(self) -> np.ndarray | bytes:
+        """The picture as it is kept: its file, where there is one already."""
+        return (self.read and self.read.file) or self.image
 
 
 EarlierPictures = Callable[[bool], Sequence[EarlierPicture]]
@@ -342,8 +354,11 @@ class Observer:
         by_name = {zone.view.zone: zone for zone in zones}
         return SeenFrame(self, frame, mats, by_name, palette, self._notes(mats, zones))
 
-    def read_earlier(self, image: np.ndarray, zone: str, card: Card) -> ReadPicture | None:
-        """What an earlier picture, as ``EarlierPicture`` has it, shows of a zone; None where its mat is not in view."""
+    def read_earlier(
+        self, image: np.ndarray, zone: str, card: Card, encode: Callable[[np.ndarray], bytes] | None = None
+    ) -> ReadPicture | None:
+        """What an earlier picture, as ``EarlierPicture`` has it, shows of a zone; None where its mat is not in view.
+        ``encode`` makes its file, where it may be kept."""
         seen = self.seen(np.ascontiguousarray(image[..., :3]), card)
         if zone not in seen.zones:
             return None
@@ -352,7 +367,8 @@ class Observer:
             unknown = cv2.remap(image[..., 3], *seen.zones[zone].view.maps, cv2.INTER_NEAREST, borderValue=255) == 0
         look = ZoneLook(0, seen, zone, self.catalogue(card), unknown)
         one = look.search_unfinished(card)
-        return ReadPicture(one, bool(unknown[over_field(one.canvas)].mean() < UNKNOWN_SHARE))
+        whole = bool(unknown[over_field(one.canvas)].mean() < UNKNOWN_SHARE)
+        return ReadPicture(one, whole, encode(image) if encode else None)
 
     def _notes(self, mats: Mats, zones: Sequence[ZonePixels]) -> tuple[str, ...]:
         """What is to be said of a frame's mats, of the aids and of the light."""
@@ -679,15 +695,14 @@ def _with_earlier(
     given = earlier(rulings.is_right(best))
 
     def read(picture: EarlierPicture) -> ReadPicture | None:
-        begun = picture.reading
-        known = begun.result() if begun and begun.exception() is None else None  # one that failed is read anew
+        known = picture.read
         if known and known.searched.canvas.cat is look.cat:
             return known
         return observer.read_earlier(picture.image, look.view.zone, rulings.card)
 
     with ThreadPoolExecutor(max_workers=2) as pool:
         seen = [(picture, one) for picture, one in zip(given, pool.map(read, given), strict=True) if one]
-    views = earlier_views([one for _, one in seen], found[0])
+    views = earlier_views([one[:2] for _, one in seen], found[0])
     shown = [(picture, view) for (picture, _), view in zip(seen, views, strict=True) if len(view.standing)]
     were_right = [one for picture, one in shown if picture.lost and may_be_right(one.searched, rulings.is_right)]
     if not were_right and not is_doubtful(found, hypotheses[0], [view for _, view in shown]):

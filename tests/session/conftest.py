@@ -46,7 +46,7 @@ class StandInObserver:
     def look(self, frame):
         return SimpleNamespace(poses={})
 
-    def read_earlier(self, image, zone, card):
+    def read_earlier(self, image, zone, card, encode=None):
         """Reads nothing."""
 
     def renew_empty(self, frame):

@@ -6,6 +6,7 @@ from collections import Counter
 from concurrent.futures import Future
 from dataclasses import replace
 
+import cv2
 import numpy as np
 import pytest
 
@@ -14,6 +15,7 @@ from cards.kinds.height import HeightCard
 from cards.kinds.layout import LayoutCard
 from cards.pieces import Pose
 from referee.devices.ports import Frame
+from referee.recording.writer import file_bytes
 from referee.vision.live.build_stages import MOST_STAGES, BuildStages
 from referee.vision.live.gate import Gate
 from referee.vision.live.gate_history import GateHistory
@@ -130,7 +132,7 @@ def test_a_stage_is_read_while_the_build_grows_and_anew_when_a_piece_has_gone(ri
     def begin(image: np.ndarray) -> Future:
         read["pictures"] += 1
         reading = Future()
-        reading.set_result(observer.read_earlier(image, "A", CARD))
+        reading.set_result(observer.read_earlier(image, "A", CARD, file_bytes))
         return reading
 
     stages = history.stages["A"]
@@ -138,7 +140,10 @@ def test_a_stage_is_read_while_the_build_grows_and_anew_when_a_piece_has_gone(ri
     settled = rig.photograph({"A": WALL})
     said = observer.judge(settled, CARD, ["A"], earlier=history.earlier())
     assert read["pictures"] == 3 and len(said.views["A"].earlier) == 2
-    assert all(one.reading and one.reading.result() for one in said.views["A"].earlier)
+    for one in said.views["A"].earlier:  # what is kept as evidence is encoded already
+        file = np.frombuffer(one.evidence, np.uint8)
+        assert one.read and np.array_equal(cv2.imdecode(file, cv2.IMREAD_UNCHANGED), one.image)
+        assert one._replace(reading=None).evidence is one.image
     failed = Future()
     failed.set_exception(MemoryError())
     for reading in (None, failed):

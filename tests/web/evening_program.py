@@ -71,7 +71,7 @@ class ToldObserver:
     def look(self, frame):
         return SimpleNamespace(poses={}, doubtful=(), camera=None)
 
-    def read_earlier(self, image, zone, card):
+    def read_earlier(self, image, zone, card, encode=None):
         """Reads nothing."""
 
     def judge(self, frames, card, zones, tolerances, earlier=None):
