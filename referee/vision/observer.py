@@ -59,6 +59,7 @@ from referee.vision.search.hidden_pieces import (
     earlier_views,
     has_gone,
     is_doubtful,
+    is_repeated,
     is_unlike,
     with_hidden_pieces,
 )
@@ -703,7 +704,11 @@ def _with_earlier(
     with ThreadPoolExecutor(max_workers=2) as pool:
         seen = [(picture, one) for picture, one in zip(given, pool.map(read, given), strict=True) if one]
     views = earlier_views([one[:2] for _, one in seen], found[0])
-    shown = [(picture, view) for (picture, _), view in zip(seen, views, strict=True) if len(view.standing)]
+    shown = [
+        (picture, view)
+        for k, ((picture, _), view) in enumerate(zip(seen, views, strict=True))
+        if len(view.standing) and (picture.lost or not is_repeated(view, views[k + 1 :] if view.whole else views))
+    ]
     were_right = [one for picture, one in shown if picture.lost and may_be_right(one.searched, rulings.is_right)]
     if not were_right and not is_doubtful(found, hypotheses[0], [view for _, view in shown]):
         return hypotheses, [], None

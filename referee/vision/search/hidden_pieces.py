@@ -106,6 +106,13 @@ def earlier_views(earlier: Sequence[tuple[Searched, bool]], now: Searched) -> li
     return [EarlierView(one, whole, lying) for one, whole in earlier]
 
 
+def is_repeated(one: EarlierView, others: Sequence[EarlierView]) -> bool:
+    """Whether one of the ``others`` shows the whole field, and in it the same pieces."""
+    cat, shown = one.searched.canvas.cat, one.standing
+    same = (o.standing for o in others if o.whole and len(o.standing) == len(shown))
+    return any(all(_is_among(cat, row, rows) for row in shown) for rows in same)
+
+
 def _inside_and_outside(canvas: Canvas, reading: Reading) -> tuple[np.ndarray, np.ndarray]:
     """(n, 5) each: the pieces of a reading in the field, and those outside it, in the mat's frame."""
     rows = np.vstack([turned(reading.pieces, reading.turn), reading.loose])
@@ -120,21 +127,46 @@ def with_hidden_pieces(
     is_right: Callable[[Reading], bool],
 ) -> list[Hypothesis]:
     """The hypotheses of the settled views, scored by ``earlier`` pictures too, best first; and such as these suggest:
-    as they are, without what no view shows of them, beside and on what the last pictures show, and grown on it."""
-    canvas = searched[0].canvas
-    settled = _distinct(canvas, hypotheses)
-    tried = [views[0] for views in settled[: 2 * FEW_READINGS]]
-    begun = [rows for tracks in _tracked(earlier)[-LAST_TRACKED:] for rows in tracks if len(rows)]
-    tops = [_on_top(canvas, rows, reading) for rows in begun for reading in tried]
-    lifted = [(_put_on(canvas, rows, reading), len(rows)) for rows in begun for reading in tried]
+    with what no view shows of them and, where they contradict all that, beside and on what the last pictures show, and
+    grown on it."""
+    settled = _distinct(searched[0].canvas, hypotheses)
+    told = _weighed(searched, settled, [], earlier, is_right)
+    if is_unlike(searched, told, earlier, is_right):
+        tracked = [rows for tracks in _tracked(earlier)[-LAST_TRACKED:] for rows in tracks if len(rows)]
+        grown = _on_tracked(searched, settled, tracked, is_right)
+        told = _weighed(searched, _distinct(searched[0].canvas, [*settled, *grown]), tracked, earlier, is_right)
+    return told
+
+
+def _on_tracked(
+    searched: Sequence[Searched],
+    settled: Sequence[Hypothesis],
+    tracked: Sequence[np.ndarray],
+    is_right: Callable[[Reading], bool],
+) -> list[Hypothesis]:
+    """Hypotheses made of what is tracked, each (n, 5): with pieces of the settled ones on and beside it, and grown."""
+    canvas, tried = searched[0].canvas, [views[0] for views in settled[: 2 * FEW_READINGS]]
+    tops = [_on_top(canvas, rows, reading) for rows in tracked for reading in tried]
+    lifted = [(_put_on(canvas, rows, reading), len(rows)) for rows in tracked for reading in tried]
     tops += fit_readings(searched[0].beam.canvas, [build for build, _ in lifted], FINE, [held for _, held in lifted])
-    hidden = _suggested(canvas.cat, begun, earlier)
-    begins = [*settled, *scored(searched, tops, is_right)]
-    for rows in begun:
-        built = _grown_on(searched[0], rows, hypotheses[0][0].turn, GROWN_PIECES)
+    found = scored(searched, tops, is_right)
+    for rows in tracked:
+        built = _grown_on(searched[0], rows, settled[0][0].turn, GROWN_PIECES)
         grown = scored(searched, built, is_right)[:GROWN_KEPT]
-        begins += [*grown, *(_put_back(searched, views, rows) for views in grown)]
-    begins = _distinct(canvas, begins)
+        found += [*grown, *(_put_back(searched, views, rows) for views in grown)]
+    return found
+
+
+def _weighed(
+    searched: Sequence[Searched],
+    begins: Sequence[Hypothesis],
+    tracked: Sequence[np.ndarray],
+    earlier: Sequence[EarlierView],
+    is_right: Callable[[Reading], bool],
+) -> list[Hypothesis]:
+    """Hypotheses, and the best of each ruling with those pieces of the earlier pictures, or ``tracked`` (n, 5), that
+    they would hide, scored by these pictures too, best first; without what is far behind."""
+    hidden = _suggested(searched[0].canvas.cat, tracked, earlier)
     told: list[Hypothesis] = []
     ahead = dict.fromkeys((True, False), -np.inf)
 
@@ -169,7 +201,7 @@ def _distinct(canvas: Canvas, hypotheses: Sequence[Hypothesis]) -> list[Hypothes
 def _suggested(cat: Catalogue, tracked: Sequence[np.ndarray], earlier: Sequence[EarlierView]) -> np.ndarray:
     """(n, 5) the pieces that the pictures show by some reading, in the mat's frame."""
     found = np.zeros((0, 5))
-    for row in np.vstack([*tracked, *(one.suggested for one in earlier)]):
+    for row in np.vstack([found, *tracked, *(one.suggested for one in earlier)]):
         found = found if _is_among(cat, row, found) else np.vstack([found, row])
     return found
 
