@@ -58,6 +58,7 @@ from referee.vision.search.canvas import (
 from referee.vision.search.hidden_pieces import (
     earlier_views,
     has_gone,
+    is_covered,
     is_doubtful,
     is_repeated,
     is_unlike,
@@ -707,7 +708,7 @@ def _with_earlier(
     shown = [
         (picture, view)
         for k, ((picture, _), view) in enumerate(zip(seen, views, strict=True))
-        if len(view.standing) and (picture.lost or not is_repeated(view, views[k + 1 :] if view.whole else views))
+        if len(view.standing) and not is_covered(k, views, found[0]) and (picture.lost or not is_repeated(k, views))
     ]
     were_right = [one for picture, one in shown if picture.lost and may_be_right(one.searched, rulings.is_right)]
     if not were_right and not is_doubtful(found, hypotheses[0], [view for _, view in shown]):

@@ -54,6 +54,23 @@ def test_a_piece_that_was_seen_before_it_was_hidden_counts(rig, observer, cube):
     assert any(getattr(note, "code", "") == "seen_earlier" for note in judgement.notes)
 
 
+def test_a_picture_that_lacks_what_stands_before_and_after_it_tells_nothing(rig, observer, cube):
+    """A sleeve hid the cube, and something in it looks like a piece."""
+    stray = Piece("triangle", "red", Pose(), -40.0, 25.0, 17.5)
+    seen = [(cube,), (stray,), (cube, WALL[0])]
+    before = {"A": lambda *_: [EarlierPicture(rig.photograph({"A": build})) for build in seen]}
+    said = observer.judge(rig.photograph({"A": (*WALL, cube)}), CARD, ["A"], earlier=before)
+    assert [reason.code for reason in said.zones["A"].reasons] == ["extra_piece"]
+    assert len(said.views["A"].earlier) == 2
+
+
+def test_of_pictures_that_show_the_same_the_last_tells(rig, observer, cube):
+    pictures = [EarlierPicture(rig.photograph({"A": (cube,)})) for _ in range(3)]
+    said = observer.judge(rig.photograph({"A": (*WALL, cube)}), CARD, ["A"], earlier={"A": lambda *_: pictures})
+    assert said.zones["A"].ruling == "mismatch"
+    assert [one is pictures[2] for one in said.views["A"].earlier] == [True]
+
+
 def test_earlier_pictures_of_what_is_in_sight_change_nothing(rig, observer):
     settled = rig.photograph({"A": WALL})
     alone = observer.judge(settled, CARD, ["A"])

@@ -106,11 +106,20 @@ def earlier_views(earlier: Sequence[tuple[Searched, bool]], now: Searched) -> li
     return [EarlierView(one, whole, lying) for one, whole in earlier]
 
 
-def is_repeated(one: EarlierView, others: Sequence[EarlierView]) -> bool:
-    """Whether one of the ``others`` shows the whole field, and in it the same pieces."""
-    cat, shown = one.searched.canvas.cat, one.standing
-    same = (o.standing for o in others if o.whole and len(o.standing) == len(shown))
-    return any(all(_is_among(cat, row, rows) for row in shown) for rows in same)
+def is_covered(number: int, views: Sequence[EarlierView], now: Searched) -> bool:
+    """Whether an earlier picture lacks a piece that stands in one place before and after it: something hid it then."""
+    one, (last, _) = views[number], _inside_and_outside(now.canvas, now.readings[0])
+    before = np.vstack([np.zeros((0, 5)), *(v.standing for v in views[:number])])
+    after, cat = np.vstack([last, *(v.standing for v in views[number + 1 :])]), one.searched.canvas.cat
+    return any(_is_among(cat, row, after) and not _is_among(cat, row, one.standing) for row in before)
+
+
+def is_repeated(number: int, views: Sequence[EarlierView]) -> bool:
+    """Whether another picture shows the whole field, and in it the same pieces; of two such the later tells."""
+    one, cat = views[number], views[number].searched.canvas.cat
+    others = (v.standing for v in (views[number + 1 :] if one.whole else views) if v.whole)
+    same = (rows for rows in others if len(rows) == len(one.standing))
+    return any(all(_is_among(cat, row, rows) for row in one.standing) for rows in same)
 
 
 def _inside_and_outside(canvas: Canvas, reading: Reading) -> tuple[np.ndarray, np.ndarray]:
@@ -248,9 +257,11 @@ def is_unlike(
     earlier: Sequence[EarlierView],
     is_right: Callable[[Reading], bool],
 ) -> bool:
-    """Whether earlier pictures contradict the first of the hypotheses and all of its ruling that are hardly behind: one
-    that shows the whole field, or two that show some of it."""
+    """Whether earlier pictures contradict the first of the hypotheses and all of its ruling that are hardly behind it,
+    or ahead of the other ruling: one that shows the whole field, or two that show some of it."""
     right, least = is_right(hypotheses[0][0]), hypotheses[0][0].score - CLEARLY_SEEN
+    others = [views[0].score for views in hypotheses if is_right(views[0]) != right]
+    least = min(least, max(others, default=-np.inf) + right_prior(len(searched)))
     as_good = [views for views in hypotheses if views[0].score > least and is_right(views[0]) == right]
     against = ([one.whole for one in earlier if _contradicts(searched, views, one)] for views in as_good)
     return all(any(whole) or len(whole) > 1 for whole in against)
