@@ -704,11 +704,11 @@ def _with_earlier(
 
     with ThreadPoolExecutor(max_workers=2) as pool:
         seen = [(picture, one) for picture, one in zip(given, pool.map(read, given), strict=True) if one]
-    views = earlier_views([one[:2] for _, one in seen], found[0])
+    *views, settled = earlier_views([*(one[:2] for _, one in seen), (found[0], True)])
     shown = [
         (picture, view)
         for k, ((picture, _), view) in enumerate(zip(seen, views, strict=True))
-        if len(view.standing) and not is_covered(k, views, found[0]) and (picture.lost or not is_repeated(k, views))
+        if len(view.standing) and not is_covered(k, views, settled) and (picture.lost or not is_repeated(k, views))
     ]
     were_right = [one for picture, one in shown if picture.lost and may_be_right(one.searched, rulings.is_right)]
     if not were_right and not is_doubtful(found, hypotheses[0], [view for _, view in shown]):

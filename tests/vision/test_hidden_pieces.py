@@ -43,6 +43,14 @@ def cube(rig, observer) -> Piece:
     return Piece("cube", "blue", Pose(), 0.0, float(-np.sign(camera_y)) * BEHIND_MM, 15.0)
 
 
+def known_but(rig, whole: bool) -> np.ndarray:
+    """(h, w) the last channel of an earlier picture that shows the whole field, or not its right end."""
+    known = np.full(rig.photograph().shape[:2], 255, np.uint8)
+    left, right = sorted(rig.pixel("A", x, 0.0, 37.5)[0] for x in (22.0, 80.0))
+    known[:, left:right] = 255 * whole
+    return known
+
+
 def test_a_piece_that_was_seen_before_it_was_hidden_counts(rig, observer, cube):
     settled = rig.photograph({"A": (*WALL, cube)})
     before = {"A": lambda *_: [EarlierPicture(rig.photograph({"A": (cube,)}))]}
@@ -54,13 +62,33 @@ def test_a_piece_that_was_seen_before_it_was_hidden_counts(rig, observer, cube):
     assert any(getattr(note, "code", "") == "seen_earlier" for note in judgement.notes)
 
 
-def test_a_picture_that_lacks_what_stands_before_and_after_it_tells_nothing(rig, observer, cube):
+def test_a_piece_hidden_behind_a_build_with_a_piece_in_an_arch_is_found_without_growing_any(
+    rig, observer, cube, monkeypatch
+):
+    """A cylinder lies in the arch of a bridge that is upside down, lower than the bridge is high."""
+    monkeypatch.setattr("referee.vision.search.hidden_pieces._tracked", lambda *_: pytest.fail("grew builds"))
+    built = *WALL[:2], replace(WALL[2], pose=Pose(180)), Piece("cylinder", "red", Pose(90, "side"), 0.0, 0.0, 105.5)
+    before = {"A": lambda *_: [EarlierPicture(rig.photograph({"A": (cube,)}))]}
+    said = observer.judge(rig.photograph({"A": (*built, cube)}), LayoutCard("L", 1, built), ["A"], earlier=before)
+    assert [reason.code for reason in said.zones["A"].reasons] == ["extra_piece"]
+
+
+def test_a_picture_in_which_something_hides_what_stands_before_and_after_it_tells_nothing(rig, observer, cube):
     """A sleeve hid the cube, and something in it looks like a piece."""
     stray = Piece("triangle", "red", Pose(), -40.0, 25.0, 17.5)
     seen = [(cube,), (stray,), (cube, WALL[0])]
     before = {"A": lambda *_: [EarlierPicture(rig.photograph({"A": build})) for build in seen]}
     said = observer.judge(rig.photograph({"A": (*WALL, cube)}), CARD, ["A"], earlier=before)
     assert [reason.code for reason in said.zones["A"].reasons] == ["extra_piece"]
+    assert len(said.views["A"].earlier) == 2
+
+
+def test_a_picture_of_which_a_part_is_unknown_tells_of_the_rest(rig, observer, cube):
+    """An arm was over a plank while the cube came, and until the wall hid it."""
+    plank = Piece("rectangle", "green", Pose(90, "side"), 40.0, 0.0, 37.5)
+    seen = [rig.photograph({"A": (plank,)}), np.dstack([rig.photograph({"A": (cube,)}), known_but(rig, False)])]
+    before = {"A": lambda *_: [EarlierPicture(picture) for picture in seen]}
+    said = observer.judge(rig.photograph({"A": (*WALL, plank, cube)}), CARD, ["A"], earlier=before)
     assert len(said.views["A"].earlier) == 2
 
 
@@ -110,10 +138,12 @@ def test_what_has_gone_lately_is_lost(rig, observer):
     assert played(rig, observer, [(), WALL[:1], WALL[:2]]).stages["A"].lost() == []
 
 
-def test_a_piece_seen_earlier_that_has_no_place_now(rig, observer, cube):
+@pytest.mark.parametrize("whole", [True, False], ids=["whole", "a part unknown"])
+def test_a_piece_seen_earlier_that_has_no_place_now(rig, observer, cube, whole):
     """Behind the wall lay a plank, and there are no three: one of the pictures is not of this build."""
     third = Piece("rectangle", "green", Pose(), 0.0, 0.8 * cube.y, 12.5, 90.0)
-    before = {"A": lambda *_: [EarlierPicture(rig.photograph({"A": (third,)}))]}
+    known = known_but(rig, whole)
+    before = {"A": lambda *_: [EarlierPicture(np.dstack([rig.photograph({"A": (third,)}), known]))]}
     judgement = observer.judge(rig.photograph({"A": WALL}), CARD, ["A"], earlier=before)
     assert judgement.zones["A"].ruling == "undecided"
     assert "film_differs" in judgement.views["A"].doubts

@@ -84,6 +84,12 @@ class EarlierView:
             found = found if _is_among(canvas.cat, row, found) else np.vstack([found, row])
         return found
 
+    def knows(self, row: np.ndarray) -> bool:
+        """Whether the picture shows most of where a piece (5,) in the mat's frame may stand."""
+        canvas = self.searched.beam.canvas
+        canvas.draw(Reading(0.0, row[None], 0.0))
+        return bool((canvas.gains[:, canvas.maps.near > 0] != 0).any(0).mean() > 0.5)
+
     def explained(self, rows: np.ndarray) -> float:
         """The nats that pieces (n, 5) in the mat's frame, and those outside the field, explain on the coarse canvas."""
         return _fitted(self.searched.beam.canvas, self.shown_of(rows))
@@ -98,20 +104,19 @@ class EarlierView:
         return self.explained(self.standing)
 
 
-def earlier_views(earlier: Sequence[tuple[Searched, bool]], now: Searched) -> list[EarlierView]:
-    """What each of the ``earlier`` pictures shows, and whether the whole field, beside the settled view of ``now``."""
-    lying = np.vstack(
-        [_inside_and_outside(one.canvas, one.readings[0])[1] for one in (now, *(one for one, _ in earlier))]
-    )
-    return [EarlierView(one, whole, lying) for one, whole in earlier]
+def earlier_views(pictures: Sequence[tuple[Searched, bool]]) -> list[EarlierView]:
+    """What each of the pictures of a field shows, and whether the whole of it, beside the others."""
+    lying = np.vstack([_inside_and_outside(one.canvas, one.readings[0])[1] for one, _ in pictures])
+    return [EarlierView(one, whole, lying) for one, whole in pictures]
 
 
-def is_covered(number: int, views: Sequence[EarlierView], now: Searched) -> bool:
-    """Whether an earlier picture lacks a piece that stands in one place before and after it: something hid it then."""
-    one, (last, _) = views[number], _inside_and_outside(now.canvas, now.readings[0])
-    before = np.vstack([np.zeros((0, 5)), *(v.standing for v in views[:number])])
-    after, cat = np.vstack([last, *(v.standing for v in views[number + 1 :])]), one.searched.canvas.cat
-    return any(_is_among(cat, row, after) and not _is_among(cat, row, one.standing) for row in before)
+def is_covered(number: int, views: Sequence[EarlierView], settled: EarlierView) -> bool:
+    """Whether something hides in an earlier picture a piece that stands in one place before and after it."""
+    one, cat = views[number], views[number].searched.canvas.cat
+    before = np.vstack([np.zeros((0, 5)), *(view.standing for view in views[:number])])
+    after = np.vstack([settled.suggested, *(view.standing for view in views[number + 1 :])])
+    stood = (row for row in before if _is_among(cat, row, after) and not _is_among(cat, row, one.standing))
+    return any(one.knows(row) for row in stood)
 
 
 def is_repeated(number: int, views: Sequence[EarlierView]) -> bool:
@@ -258,18 +263,20 @@ def is_unlike(
     is_right: Callable[[Reading], bool],
 ) -> bool:
     """Whether earlier pictures contradict the first of the hypotheses and all of its ruling that are hardly behind it,
-    or ahead of the other ruling: one that shows the whole field, or two that show some of it."""
+    or ahead of the other ruling."""
     right, least = is_right(hypotheses[0][0]), hypotheses[0][0].score - CLEARLY_SEEN
     others = [views[0].score for views in hypotheses if is_right(views[0]) != right]
     least = min(least, max(others, default=-np.inf) + right_prior(len(searched)))
     as_good = [views for views in hypotheses if views[0].score > least and is_right(views[0]) == right]
-    against = ([one.whole for one in earlier if _contradicts(searched, views, one)] for views in as_good)
-    return all(any(whole) or len(whole) > 1 for whole in against)
+    return all(any(_contradicts(searched, views, one) for one in earlier) for views in as_good)
 
 
 def _contradicts(searched: Sequence[Searched], views: Hypothesis, earlier: EarlierView) -> bool:
-    """Whether an earlier picture contradicts a hypothesis. A piece that no view shows is where the picture has it."""
+    """Whether an earlier picture contradicts a hypothesis, one that does not show the whole field by a further piece. A
+    piece that no view shows is where the picture has it."""
     rows, cat = _in_field(searched[0].canvas, views[0]), searched[0].canvas.cat
+    if not earlier.whole and all(_is_among(cat, row, rows) for row in earlier.standing):
+        return False
     here = rows.copy()
     for i in np.flatnonzero(_shown(searched, views) <= HIDDEN_SHARE):
         same = [row for row in earlier.standing if _is_among(cat, row, rows[i : i + 1])]
@@ -466,7 +473,7 @@ def _completed(
             new, told = tried[better[0]], said[better[0]]
             ends = [new, *(tried[k] for k in better if is_right(tried[k][0]) != is_right(new[0]))][:2]
         for end in ends:
-            if not _stands(searched[0].canvas.cat, end[0].pieces):  # what carried it is in no picture
+            if not _stands(searched[0].canvas.cat, end[0].pieces, views[0].pieces):  # what carried it is in no picture
                 continue
             won = _drawn_more(searched, views, end) + prior * (int(is_right(end[0])) - int(is_right(views[0])))
             found.append((replace(end[0], score=views[0].score + won), *end[1:]))
@@ -561,9 +568,14 @@ def _in_one_place(cat: Catalogue, row: np.ndarray, rows: np.ndarray) -> bool:
     return bool((np.abs(rows[:, 1:4] - row[1:4]) < reach).all(1).any())
 
 
-def _stands(cat: Catalogue, rows: np.ndarray) -> bool:
-    """Whether each of the pieces (n, 5) may stand on the table or on others of them."""
-    return all(_rests(cat, row, np.delete(rows, i, 0)) for i, row in enumerate(rows))
+def _stands(cat: Catalogue, rows: np.ndarray, before: np.ndarray) -> bool:
+    """Whether each of the pieces (n, 5) may stand on the table or on others of them, by their boxes; one that does not
+    among those ``before`` (m, 5) either lies in an arch."""
+    in_arch = [row for i, row in enumerate(before) if not _rests(cat, row, np.delete(before, i, 0))]
+    return all(
+        _rests(cat, row, np.delete(rows, i, 0)) or any(np.array_equal(row, one) for one in in_arch)
+        for i, row in enumerate(rows)
+    )
 
 
 def _rests(cat: Catalogue, row: np.ndarray, rows: np.ndarray) -> bool:
