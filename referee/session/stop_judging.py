@@ -56,7 +56,7 @@ BY_HAND_S = 0.5
 LOOKS_AGAIN_S = 4.0
 """So long a build of which no verdict can be given is looked at again, whenever its picture has changed."""
 
-OF_A_PICTURE = {"mat_not_seen", "out_of_view", "build_cut", "no_colour", "unknown_object", "overexposed", "unexplained"}
+SHOWN_BADLY = {"mat_not_seen", "out_of_view", "build_cut", "no_colour", "unknown_object", "overexposed", "unexplained"}
 """Reasons for no verdict that another picture may not have: for any other a human need not wait."""
 
 Begin = Callable[[Callable[[], Any]], Future]
@@ -174,7 +174,7 @@ class StopJudging:
 
     def _may_look_again(self, views: Mapping[str, Views], look: GateState, at_s: float) -> bool:
         """Whether a view that shows a build badly is looked at again, as soon as its picture has changed."""
-        unclear = [zone for zone, seen in views.items() if seen.settled.codes & OF_A_PICTURE]
+        unclear = [zone for zone, seen in views.items() if seen.settled.codes & SHOWN_BADLY]
         since_s = self._unclear[0] if self._unclear else at_s
         if not unclear or at_s - since_s >= LOOKS_AGAIN_S:
             return False

@@ -2,11 +2,14 @@
 
 The law. A build grows: each earlier picture shows some of its pieces. So a hypothesis of what stands now is scored by
 the earlier pictures too: in each by those of its pieces that explain it best, compared with the picture's own best
-reading. What one picture leaves open, how far off a piece stands, or whether a plank stands or lies on another, the
-others tell. The build is tracked from picture to picture, the best few hypotheses of each grown on those of the one
+reading. Of pictures that show the same the last one counts, and one in which something hides what stands before and
+after it does not. A piece that no view shows must be clearly shown by an earlier picture.
+
+First the hypotheses of the settled views are tried, with the pieces that they would hide. Where the earlier pictures
+contradict them the build is tracked from picture to picture, the best few hypotheses of each grown on those of the one
 before; and hypotheses of what stands now are made of what is tracked: grown on it, under and behind those of the
-settled views. One picture shows a piece on a ray: it may stand wherever something carries it there. A piece that no
-view shows must be clearly shown by an earlier picture.
+settled views. What one picture leaves open, how far off a piece stands, or whether a plank stands or lies on another,
+the others tell: one picture shows a piece on a ray, and it may stand wherever something carries it there.
 """
 
 from collections.abc import Callable, Iterator, Sequence
