@@ -281,6 +281,18 @@ def test_pieces_that_come_at_once_came_together(sights, since):
     assert came_together(looks, BARE_FIELD) == since
 
 
+def test_what_lay_behind_a_piece_that_was_taken_did_not_come():
+    """Seen over the field, on top of what was brought there: a red piece in the place of a blue one before it."""
+    image, ground = np.full((10, 20, 3), PAPER, np.uint8), np.zeros((10, 20), bool)
+    ground[8:] = True
+    image[1:4, 3:7] = BLUE
+    bare = snapshot(image.copy(), ground)
+    image[4:, 3:7], image[1:4, 3:7] = BLUE, RED
+    built = snapshot(image, ground)
+    looks = [(n / HZ, replace(s, hand=0 < n < 3)) for n, s in enumerate([bare, bare, built, built])]
+    assert came_together(looks, bare) is None
+
+
 def test_a_build_that_moves_before_its_hand_is_seen_is_still_on_its_way(watch):
     on_its_way = build_of((BLUE, 12))
     sights = [*[BARE_FIELD] * 5, on_its_way, *[replace(on_its_way, hand=True)] * 2, *[BOTH] * 3]

@@ -127,7 +127,7 @@ def came_together(looks: Sequence[tuple[float, FieldSnapshot]], bare_field: Fiel
     clear, last = sights[0], sights[-1]
     if last.labels is None or clear.labels is None or not _same_window(clear, last):
         return None
-    fresh = last.piece & (clear.labels != last.labels) & ~_like(clear, last)
+    fresh = last.piece & ~clear.coloured & (clear.labels != last.labels) & ~_like(clear, last)
     same = _same_window(bare_field, clear)
     as_bare = _like(bare_field, clear) if same else np.zeros(fresh.shape, bool)
     new = _in_field(fresh & as_bare if same else fresh, clear, last)
