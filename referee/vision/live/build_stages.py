@@ -88,8 +88,7 @@ class BuildStages:
         self._since_s = self._at_s = 0.0
         self._field_px = 0
         self._seen: np.ndarray = self._before
-        self._seen_since_s: np.ndarray = np.zeros((0, 0))
-        self._shown_s: np.ndarray = self._seen_since_s
+        self._seen_since_s = self._shown_s = self._before.astype(float)
         self._covered: tuple[np.ndarray, ...] = ()
 
     def add(self, frame: Frame, look: FieldSnapshot) -> None:
@@ -150,7 +149,7 @@ class BuildStages:
 
     def read_next(self, begin: Callable[[np.ndarray], Reading]) -> Reading | None:
         """Have the first stage read, from its picture as ``known_in``, that was not yet; None where there is none."""
-        stage = next((one for one in self.kept if one.reading is None), None)
+        stage = next((one for one in self._past() if one.reading is None), None)
         if stage is None:
             return None
         stage.reading = begin(stage.known_in(self._begun, lost=True))
@@ -165,16 +164,18 @@ class BuildStages:
     def snapshot(self) -> "BuildStages":
         """The same, in which nothing is seen to be gone any more."""
         now = copy.copy(self)
-        now.kept = [replace(stage, gone=stage.gone.copy()) for stage in self.kept]
+        now.kept = [replace(stage, gone=stage.gone.copy()) for stage in self._past()]
         return now
+
+    def _past(self) -> list[Stage]:
+        """The stages that show something else than what is at rest now."""
+        return [one for one in self.kept if self.now and is_piece(one.labels != self.now.labels, self._field_px)]
 
     def lost(self) -> list[Stage]:
         """The last few stages that showed something as large as a piece until lately where it does not show now, in
         order."""
-        now, found = self.now, list[Stage]()
-        for stage in reversed(self.kept if now else []):
-            assert now is not None
-            lately = now.before_s > self._at_s - LATELY_S
-            if is_piece((stage.labels >= 0) & (now.labels != stage.labels) & lately, self._field_px):
-                found.append(stage)
-        return found[:MOST_LOST][::-1]
+        if self.now is None:
+            return []
+        lately = self.now.before_s > self._at_s - LATELY_S
+        went = [(one.labels >= 0) & (one.labels != self.now.labels) & lately for one in self.kept]
+        return [one for one, where in zip(self.kept, went, strict=True) if is_piece(where, self._field_px)][-MOST_LOST:]
