@@ -149,6 +149,12 @@ def test_a_piece_seen_earlier_that_has_no_place_now(rig, observer, cube, whole):
     assert "film_differs" in judgement.views["A"].doubts
 
 
+def test_a_piece_misplaced_where_a_part_of_the_field_is_unknown_is_no_further_one(rig, observer):
+    picture = np.dstack([rig.photograph({"A": (replace(WALL[0], y=38.0),)}), known_but(rig, False)])
+    before = {"A": lambda *_: [EarlierPicture(picture)]}
+    assert observer.judge(rig.photograph({"A": WALL}), CARD, ["A"], earlier=before).zones["A"].ruling == "match"
+
+
 def played(rig, observer, builds) -> GateHistory:
     """What the gate remembers of a build that is seen so for a second each."""
     gate, history = Gate(observer), GateHistory()

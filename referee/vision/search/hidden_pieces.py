@@ -275,10 +275,10 @@ def is_unlike(
 
 
 def _contradicts(searched: Sequence[Searched], views: Hypothesis, earlier: EarlierView) -> bool:
-    """Whether an earlier picture contradicts a hypothesis, one that does not show the whole field by a further piece. A
-    piece that no view shows is where the picture has it."""
+    """Whether an earlier picture contradicts a hypothesis, one that does not show the whole field by a further piece:
+    what hides a part misplaces others. A piece that no view shows is where the picture has it."""
     rows, cat = _in_field(searched[0].canvas, views[0]), searched[0].canvas.cat
-    if not earlier.whole and all(_is_among(cat, row, rows) for row in earlier.standing):
+    if not earlier.whole and all(_is_among(cat, row, rows, 2.0) for row in earlier.standing):
         return False
     here = rows.copy()
     for i in np.flatnonzero(_shown(searched, views) <= HIDDEN_SHARE):
@@ -553,9 +553,9 @@ def _in_field(canvas: Canvas, reading: Reading) -> np.ndarray:
     return np.vstack([turned(reading.pieces, reading.turn), reading.loose[inside(canvas, reading)]])
 
 
-def _is_among(cat: Catalogue, row: np.ndarray, rows: np.ndarray) -> bool:
-    """Whether a piece (5,) is one of those (n, 5): of one kind, and at its place."""
-    near = (np.abs(rows[:, 1:4] - row[1:4]) < SAME_PLACE_MM).all(1)
+def _is_among(cat: Catalogue, row: np.ndarray, rows: np.ndarray, farther: float = 1.0) -> bool:
+    """Whether a piece (5,) is one of those (n, 5): of one kind, and at its place, or so many times farther away."""
+    near = (np.abs(rows[:, 1:4] - row[1:4]) < farther * np.array(SAME_PLACE_MM)).all(1)
     return bool((near & (cat.kind[rows[:, 0].astype(int)] == cat.kind[int(row[0])])).any())
 
 
