@@ -54,10 +54,11 @@ BY_HAND_S = 0.5
 """After so long without a camera a human rules: the other player's press may still be on its way."""
 
 LOOKS_AGAIN_S = 4.0
-"""So long a build of which no verdict can be given is looked at again, whenever its picture has changed."""
+"""So long a build of which no verdict can be given is looked at again, whenever its picture has changed; a third of it
+where nothing is in the way: the camera may have been focusing."""
 
 SHOWN_BADLY = {"mat_not_seen", "out_of_view", "build_cut", "no_colour", "unknown_object", "overexposed", "unexplained"}
-"""Reasons for no verdict that another picture may not have: for any other a human need not wait."""
+"""Reasons for no verdict that something in the picture gives."""
 
 Begin = Callable[[Callable[[], Any]], Future]
 """Has something done on another thread."""
@@ -173,20 +174,21 @@ class StopJudging:
         return sentence("hand_in_the_way" if look.zones[hands[0]].moving else "thing_in_the_way", fields=hands)
 
     def _may_look_again(self, views: Mapping[str, Views], look: GateState, at_s: float) -> bool:
-        """Whether a view that shows a build badly is looked at again, as soon as its picture has changed."""
-        unclear = [zone for zone, seen in views.items() if seen.settled.codes & SHOWN_BADLY]
-        since_s = self._unclear[0] if self._unclear else at_s
-        if not unclear or at_s - since_s >= LOOKS_AGAIN_S:
+        """Whether a view that leaves a build open is looked at again, as soon as its picture has changed."""
+        unclear = [zone for zone, seen in views.items() if seen.settled.ruling == "undecided"]
+        badly = any(views[zone].settled.codes & SHOWN_BADLY for zone in unclear)
+        until_s = self._unclear[0] if self._unclear else at_s + LOOKS_AGAIN_S / (1 if badly else 3)
+        if not unclear or at_s >= until_s:
             return False
         thing = "unknown_object" in views[unclear[0]].settled.codes
         self._session.alarm("blocked", sentence("thing_in_the_way" if thing else "no_view", fields=unclear))
-        self._unclear = since_s, look.snapshots
+        self._unclear = until_s, look.snapshots
         return True
 
     def _is_as_unclear(self, look: GateState, at_s: float) -> bool:
         """Whether it was looked at, was not clear, and shows the same still."""
-        since_s, seen = self._unclear or (at_s, None)
-        if seen is None or at_s - since_s >= LOOKS_AGAIN_S:
+        until_s, seen = self._unclear or (at_s, None)
+        if seen is None or at_s >= until_s:
             return False
         return not any(z not in seen or s.has_changed_since(seen[z]) for z, s in look.snapshots.items())
 
@@ -240,19 +242,16 @@ class StopJudging:
             if self._may_look_again(views, view.look, at_s):
                 return
             self._keep(frames, view.beside, judgement, card)
-            evidence = {
-                "frames": [f.number for f in frames],
-                "seconds": round(judgement.seconds, 3),
-                "notes": list(judgement.notes),
-            }
+            evidence = {"frames": [f.number for f in frames], "seconds": round(judgement.seconds, 3)}
+            evidence["notes"] = list(judgement.notes)
             for zone, seen in views.items():
                 self._tell(state.duel.number, zone, seen, evidence)
         except IllegalCommand:
             return
         except Exception as error:  # the next calm frames are tried; after a while a human is asked
             session.alarm("judging", error.wording if isinstance(error, RefereeError) else fault_text(error))
-            self._unclear = self._unclear or (at_s, None)
-            if at_s - self._unclear[0] >= LOOKS_AGAIN_S:
+            self._unclear = self._unclear or (at_s + LOOKS_AGAIN_S, None)
+            if at_s >= self._unclear[0]:
                 self._give_up(session.state, "not_judged")
             return
         session.alarm("judging", None)

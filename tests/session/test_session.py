@@ -138,7 +138,7 @@ def test_what_the_camera_cannot_tell_waits_for_a_human(at_table, until):
         begin_duel(session)
         time.sleep(1.1)
         session.press("A")
-        until(lambda: session.state.phase == "undecided", 0.8 * LOOKS_AGAIN_S)  # another picture would tell no more
+        until(lambda: session.state.phase == "undecided", 0.8 * LOOKS_AGAIN_S)  # nothing is in the way
         session.command(HumanRuling("match", "Eve", "I looked"))
         assert session.state.award == ("Ann", 1) and session.state.verdicts["A"].ruling == "undecided"
 
