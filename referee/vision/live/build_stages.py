@@ -23,7 +23,7 @@ from referee.vision.measured import measured
 from referee.vision.observer import EarlierPicture, ReadPicture
 
 CALM_S = measured(0.2, "s", "by hand: a stage has not changed for so long: two looks or more")
-MOST_STAGES = measured(24, "stages", "for memory, half a megabyte each: ten pieces come, and some are taken away again")
+MOST_STAGES = measured(24, "stages", "for memory, some megabytes each: ten pieces come, and some are taken away again")
 LATELY_S = measured(3.0, "s", "by hand: who presses believes in a build of so long ago")
 MOST_LOST = measured(3, "stages", "by hand, for time: so many of the last that showed what was lost")
 

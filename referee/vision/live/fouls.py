@@ -41,7 +41,7 @@ HAND_FOUL_S = measured(0.35, "s", "by hand: a sight must last so long; shorter m
 SIGHTS = measured(160, "sights", "for memory: and so often in all, some fourteen seconds")
 
 SEEN_SHARE = measured(0.75, "of the looks of that time", "by hand: so often it must be seen")
-BRIEF_SHARE = measured(0.5, "of the looks with a hand", "a neighbour's at ten rigs 0.5 to 1, false ones 0.33")
+BRIEF_SHARE = measured(0.5, "of the looks with a hand", "a neighbour's at ten rigs 0.5 to 1, false ones to 0.33")
 AWAY_S = measured(1.0, "s", "by hand: what was away for so long has gone, and has nothing to do with what comes then")
 BUSY_S = measured(0.3, "s", "by hand: where something moved so lately is work; for half of it lasts what is a hand")
 LOOK_S = measured(0.09, "s", "for time: looks are at least so far apart")
