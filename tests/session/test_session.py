@@ -19,7 +19,7 @@ from referee.match.foul import FoulProposal
 from referee.session.stop_judging import LOOKS_AGAIN_S
 from referee.simulator.meshes import place_piece
 from referee.simulator.table import Hand, World
-from referee.vision.live.gate_history import GateHistory
+from referee.vision.live.gate_history import FRAME_LATE_S, GateHistory
 
 PAIR = ("Ann", "Ben")
 
@@ -349,11 +349,19 @@ def test_a_picture_of_another_size_in_mid_duel_is_an_alarm_and_what_was_before_i
     unseen = GateHistory._unseen  # no table of these tests misses a press but this one
     with at_table() as (session, _), patch.object(GateHistory, "_unseen", unseen):
         begin_duel(session)
+        until(session.gates)  # pictures of the first size have been seen
         time.sleep(1.1)
         latest = session.camera.latest
         session.camera.latest = lambda *_: time.sleep(0.02)  # nothing is seen between press and change
         session.press("A")
-        session.camera.latest = lambda *given: (f := latest(*given)) and replace(f, image=f.image[::2, ::2])
+        since_s = session.clock.now_s() + 2 * FRAME_LATE_S
+
+        def smaller(*given):
+            frame = latest(*given)
+            seen = frame is not None and frame.at_s > since_s  # an earlier one shows what was there at the press
+            return replace(frame, image=frame.image[::2, ::2]) if seen else None
+
+        session.camera.latest = smaller
         until(lambda: "picture_size" in codes(session))
         (told,) = (a["text"] for a in session.snapshot()["alarms"] if a["code"] == "picture_size")
         assert "from 640 × 360 to 320 × 180 pixels" in told and "seeing" not in codes(session)
