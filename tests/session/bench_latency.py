@@ -3,10 +3,11 @@
 python tests/session/bench_latency.py ROWS [--each N] [--first SEED] [--fps RATE]
 
 Two simulated players build a card, and the first to be done presses. Gate, foul watch, stop judging and observer are
-the real ones, and what a verdict rests on is written to the disk before it counts, as at a table. Frames are worked on
-in a time of their own: a look takes the processor time that it took here, frames that come meanwhile are left out but
-for the newest, and what is drawn of the table costs nothing. So the figures do not depend on what else runs, but for
-caches that others fill. Camera, box and network are not in them, nor the 20 ms of a page.
+the real ones, builds are seen against the table as it was a moment before the go, and what a verdict rests on is
+written to the disk before it counts, as at a table. Frames are worked on in a time of their own: a look takes the
+processor time that it took here, frames that come meanwhile are left out but for the newest, and what is drawn of the
+table costs nothing. So the figures do not depend on what else runs, but for caches that others fill. Camera, box and
+network are not in them, nor the 20 ms of a page.
 
 ROWS is a file of one line a duel: what it holds is not played again. Printed are median and 95th percentile in seconds
 of the whole, and of its two parts: *video*, from the Stop to the last frame that is judged, and *processor*, what was
@@ -18,6 +19,7 @@ for the disk, which is in none of them and on a busy machine not the disk's. Exi
 from __future__ import annotations
 
 import argparse
+import copy
 import json
 import random
 import sys
@@ -82,10 +84,12 @@ def row(number: int, first_seed: int, fps: float) -> dict:
     """What came of the duel of that number."""
     rng = random.Random(f"latency {number} {first_seed}")
     seed, card = first_seed + number // 5, DECK.card(rng.choice(CARDS))
-    table = rig(seed, SEATINGS[seed % 3])
+    table = copy.copy(rig(seed, SEATINGS[seed % 3]))
+    table.observer = copy.copy(table.observer)
     players = Players(SET, "AB", rng.randrange(10**6), PlayerProfile(errs=0.2, falls=0.0))
     players.begin(card, 0.0)
     zone, press_s = min(players.presses().items(), key=lambda at: at[1])
+    table.observer.renew_empty(table.picture(players.world(0.0), 0))  # as the program does a moment before the go
     with tempfile.TemporaryDirectory(prefix="referee-") as folder:
         session = StagedSession(table, card.id)
         session.recording = SimpleNamespace(recorder=kept_in(folder))
