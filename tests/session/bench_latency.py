@@ -119,8 +119,9 @@ class OtherCore:
         self.now_s = self.free_s = self.spent_s = 0.0
 
     def begin(self, call) -> Future:
-        begun_s, answer = time.process_time(), Future()
+        begun_s, now_s, answer = time.process_time(), self.now_s, Future()
         answer.set_result(call())
+        self.now_s = now_s  # what the call waited for was done on its own core before it
         spent_s = time.process_time() - begun_s
         self.spent_s += spent_s
         self.free_s = max(self.now_s, self.free_s) + spent_s
