@@ -237,6 +237,23 @@ def test_a_picture_out_of_focus_shows_no_hand_and_nobodys_arm(after, said):
     assert looks.hand("A", PRESS_S) == said
 
 
+@pytest.mark.parametrize(
+    ("until_s", "stands_s", "said"), [(10.9, 0.0, "before"), (10.9, 10.2, "unknown"), (99.0, 0.0, "unknown")]
+)
+def test_out_of_focus_nobody_sees_when_a_piece_came(until_s, stands_s, said):
+    """From just before the press until ``until_s``; the piece is there from ``stands_s`` on."""
+    looks, fine = GateHistory(), np.indices((20, 20, 3)).sum(0).astype(np.uint8) % 2 * 100
+    built = fine.copy()
+    built[5:15, 5:15] += 90
+    for n in range(25):
+        at_s = 9.05 + n / 10
+        image = built if at_s > stands_s else fine
+        image = np.full_like(fine, 50) if 9.8 < at_s < until_s else image
+        state = GateState({}, {zone: FieldSnapshot((0, 0), image, image[..., 0] > 80, 400) for zone in "AB"})
+        looks.add(Frame(image, n, at_s), state, phase(at_s))
+    assert looks.placed("A", PRESS_S) == said
+
+
 def watched(rows) -> list[tuple[list[int], list[int]]]:
     """Of each look every 0.1 s from the press on (hand over the field, moving): numbers of the calm frames so far, and
     of those to judge."""

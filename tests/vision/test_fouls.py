@@ -281,6 +281,18 @@ def test_pieces_that_come_at_once_came_together(sights, since):
     assert came_together(looks, BARE_FIELD) == since
 
 
+@pytest.mark.parametrize(("looks", "since"), [(3, 0.2), (4, None)])
+def test_of_few_looks_a_second_none_is_needed_in_which_pieces_have_only_just_come(looks, since):
+    """Pushed over their places for so many looks, 0.2 s apart, and bare in the one before."""
+    on_their_way = [replace(build_of((RED, 3), (BLUE, 8)), hand=True)] * looks
+    sights = [BARE_FIELD, BARE_FIELD, *on_their_way, BOTH, BOTH]
+    assert came_together([(n / 5, sight) for n, sight in enumerate(sights)], BARE_FIELD) == since
+
+
+def test_what_came_while_nobody_looked_did_not_come_together():
+    assert came_together([(0.0, BARE_FIELD), (1.1, BOTH)], BARE_FIELD) is None
+
+
 def test_what_lay_behind_a_piece_that_was_taken_did_not_come():
     """Seen over the field, on top of what was brought there: a red piece in the place of a blue one before it."""
     image, ground = np.full((10, 20, 3), PAPER, np.uint8), np.zeros((10, 20), bool)

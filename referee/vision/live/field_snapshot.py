@@ -8,6 +8,7 @@ and nobody knows. A few pixels are noise, or the rim of a build that was nudged;
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import cv2
 import numpy as np
@@ -19,10 +20,8 @@ from referee.vision.measured import measured
 
 SMALLEST_PIECE_SHARE = measured(0.012, "of the field", "half of what the smallest piece covers, but for its rim")
 
-BESIDE_PX = (
-    2 * measured(8, "reduced px", "by hand: a long piece's corner may be so far beside the field: some 25 mm") + 1
-)
-TOGETHER_S = measured(0.7, "s", "nobody places two pieces in less, simulated players neither")
+BESIDE_PX = 2 * measured(8, "reduced px", "by hand: a long piece's corner may be so far beside the field, 25 mm") + 1
+TOGETHER_S = measured(0.65, "s", "nobody places two pieces in less, simulated players neither")
 SECOND_COLOR_SHARE = SMALLEST_PIECE_SHARE / 2
 """Came in ``TOGETHER_S`` of a second colour: 0 in 36 clean duels, 0.008 and more of 24 pushed in."""
 MOVED = measured(2, "times its area before", "by hand: a piece that fell shows no larger side")
@@ -51,7 +50,7 @@ class FieldSnapshot:
         """(h, w) bool: what has a piece's colour, in the field or beside it."""
         return self.piece if self.labels is None else self.labels >= 0
 
-    @property
+    @cached_property
     def sharpness(self) -> float:
         """How much neighbouring pixels differ, on average."""
         return float(np.abs(cv2.Laplacian(self.image, cv2.CV_16S)).mean())
@@ -120,9 +119,9 @@ def arrival(before: Sequence[FieldSnapshot], after: Sequence[FieldSnapshot]) -> 
 def came_together(looks: Sequence[tuple[float, FieldSnapshot]], bare_field: FieldSnapshot) -> float | None:
     """When pieces of two colours began to come, faster than anybody places one after the other, to where the last sight
     shows them, more than has gone from elsewhere in the field (a build that falls moves there; what was seen there at
-    the go stands beside it); None where none did. ``looks``: times and sights in order; no hand is over the first and
-    the last. Where the first does not look as the duel's ``bare_field`` did an arm may hide what stands there: not
-    every one is told from the table."""
+    the go stands beside it); None where none did. Time counts from the first look in which a place is not bare, or a
+    little after the last in which it is where looks are rare. ``looks``: times and sights in order; no hand is over the
+    first and the last. Where the first does not look as the duel's ``bare_field`` did an arm may hide what is there."""
     times, sights = zip(*looks, strict=True)
     clear, last = sights[0], sights[-1]
     if last.labels is None or clear.labels is None or not _same_window(clear, last):
@@ -139,7 +138,8 @@ def came_together(looks: Sequence[tuple[float, FieldSnapshot]], bare_field: Fiel
         [new & _like(one, sight) if _same_window(sight, last) else none for sight in sights] for one in (clear, last)
     )
     for n, from_s in enumerate(times[:-1]):
-        later = [there[m] for m in range(n + 1, len(times)) if times[m] - from_s <= TOGETHER_S]
+        since_s = min(times[n + 1], from_s + TOGETHER_S / 2)
+        later = [there[m] for m in range(n + 1, len(times)) if times[m] - since_s <= TOGETHER_S]
         came = bare[n] & np.any([none, *later], 0)
         colors = np.unique(last.labels[came])
         areas = [_opened(came & (last.labels == k)).sum() - MOVED * (gone & (clear.labels == k)).sum() for k in colors]

@@ -169,10 +169,12 @@ class GateHistory:
         return FieldAtPress(after, frames, covered, hand, placed)
 
     def placed(self, zone: str, press_s: float) -> Placed:
-        """Whether the pieces that stand now stood at the press already, by what each pixel has shown since."""
-        seen = [(t, snapshots[zone]) for t, snapshots in self._snapshots if zone in snapshots]
-        press_s += FRAME_LATE_S
-        return pieces_placed([s for t, s in seen if t <= press_s], [s for t, s in seen if t > press_s])
+        """Whether the pieces that stand now stood at the press already, by what each pixel has shown in focus."""
+        sharp = [(t, s[zone]) for t, s in self._snapshots if zone in s and not self._was_unfocused(t)]
+        if not sharp or sharp[-1][0] < self._snapshots[-1][0]:
+            return "unknown"
+        before = [s for t, s in sharp if t <= press_s + FRAME_LATE_S]
+        return pieces_placed(before, [s for _, s in sharp[len(before) :]])
 
     def after(self, zone: str, press_s: float) -> Aftermath:
         """Whether the field was touched since the press, and by whom."""
@@ -248,8 +250,7 @@ class GateHistory:
         then = next((s for t, s in reversed(sights) if t <= press_s), None)
         if then is not None and not sights[-1][1].hand and not sights[-1][1].has_changed_since(then):
             return "none"  # what has not left was no hand
-        owned = (k for k in self._looks if k.owners.get(zone))
-        if self._was_unfocused(before[0][0]) and all(self._was_unfocused(k.at_s) for k in owned):
+        if all(map(self._was_unfocused, [before[0][0], *(k.at_s for k in self._looks if k.owners.get(zone))])):
             return "none"
         if all(g.settled_s < busy_s for _, g in before + after):
             return "own" if self.is_callers_own(zone, press_s) else "unclear"
