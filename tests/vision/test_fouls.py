@@ -289,6 +289,12 @@ def test_of_few_looks_a_second_none_is_needed_in_which_pieces_have_only_just_com
     assert came_together([(n / 5, sight) for n, sight in enumerate(sights)], BARE_FIELD) == since
 
 
+def test_a_piece_that_stood_while_the_others_place_was_bare_came_before_it():
+    """At three looks a second, the second one 0.9 s after the first had not come yet."""
+    sights = [BARE_FIELD, replace(build_of((BLUE, 3)), hand=True), replace(build_of((BLUE, 3)), hand=True), BOTH]
+    assert came_together([(0.3 * n, sight) for n, sight in enumerate(sights)], BARE_FIELD) is None
+
+
 def test_what_came_while_nobody_looked_did_not_come_together():
     assert came_together([(0.0, BARE_FIELD), (1.1, BOTH)], BARE_FIELD) is None
 

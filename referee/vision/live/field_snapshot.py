@@ -138,7 +138,7 @@ def came_together(looks: Sequence[tuple[float, FieldSnapshot]], bare_field: Fiel
         [new & _like(one, sight) if _same_window(sight, last) else none for sight in sights] for one in (clear, last)
     )
     for n, from_s in enumerate(times[:-1]):
-        since_s = min(times[n + 1], from_s + TOGETHER_S / 2)
+        since_s = min(times[n + 1], from_s + TOGETHER_S / 3)
         later = [there[m] for m in range(n + 1, len(times)) if times[m] - since_s <= TOGETHER_S]
         came = bare[n] & np.any([none, *later], 0)
         colors = np.unique(last.labels[came])
