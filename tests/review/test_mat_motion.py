@@ -37,5 +37,10 @@ def test_a_mat_that_is_pushed_has_moved_and_the_other_has_not(table, shake, zone
     assert set(moved) == {zone} and 1.5 < moved[zone] < 6.0  # away from the camera it looks shorter
 
 
+@pytest.mark.parametrize("by_mm", [-30.0, -15.0, 15.0, 30.0])
+def test_a_mat_that_is_jerked_far_has_moved_though_its_near_edge_shows_more_of_it(table, shake, by_mm):
+    assert set(shake(table.moved("A", by_mm).render(World(), 3))) == {"A"}
+
+
 def test_a_camera_that_is_pushed_moves_no_mat(table, shake):
     assert shake(np.roll(table.sim.render(World(), 3), 6, axis=1)) == {}

@@ -25,7 +25,6 @@ BESIDE_MM = measured((60, 150), "mm in x and y", "by hand: so near a sheet's edg
 MOVED_MM = measured(1.2, "mm between two looks", "by hand: what leaning on the table does is less")
 LEAST_CORNERS = measured(6, "corners", "by hand: so many of a mat must be seen again")
 AGREEING_CORNERS = measured(0.7, "of the corners", "by hand: so many must go the same way")
-PERSPECTIVE = measured(0.35, "of the way", "by which a sheet's near edge moves further in the picture than its middle")
 STILL_PX = measured(0.4, "px", "by hand: what moves less stands still; twice as far apart is the same way")
 ROOM_CORNERS = measured(60, "corners", "by hand, for time: looked for outside of all mats")
 ROOM_LEAST = measured(10, "corners", "by hand: so many of the room must be seen again")
@@ -86,10 +85,9 @@ def _shift(before: np.ndarray, gray: np.ndarray, points: np.ndarray, least: int)
     sure = (seen[:, 0] > 0) & (again[:, 0] > 0) & (np.abs(back - then).max((1, 2)) < 2 * STILL_PX)
     if sure.sum() < least:
         return None
-    gone = (now - then)[sure, 0]
-    middle = np.median(gone, 0)
-    agree = np.linalg.norm(gone - middle, axis=1) < 2 * STILL_PX + PERSPECTIVE * np.linalg.norm(middle)
-    return middle if agree.mean() >= AGREEING_CORNERS else None
+    _, agree = cv2.estimateAffine2D(then[sure], now[sure], ransacReprojThreshold=2 * STILL_PX)
+    gone = (now - then)[sure & (agree.mean() >= AGREEING_CORNERS), 0]
+    return np.median(gone, 0) if len(gone) else None
 
 
 def _px_per_mm(corners: np.ndarray) -> float:
