@@ -30,6 +30,7 @@ HAND, SHADED, BESIDE, DONE = sight(SKIN, True), sight(SHADOW, True), sight(PAPER
         ([EMPTY, DONE, HAND], [HAND, STANDS], "before"),  # seen for a moment as the hand let go
         ([EMPTY, HAND], [BESIDE, BESIDE, HAND, STANDS], "after"),
         ([EMPTY, BESIDE], [BESIDE, BESIDE, STANDS], "after"),
+        ([STANDS, STANDS, sight(SKIN)], [sight(SKIN), sight(SKIN), STANDS], "unknown"),  # a sleeve as pale as paper
         ([BEHIND, HAND], [BEHIND, BEHIND, STANDS], "after"),  # another piece shows where it is to come
         ([EMPTY, HAND], [HAND, STANDS], "unknown"),  # brought behind the hand, before the press or after it
         ([EMPTY, HAND], [SHADED, SHADED, STANDS], "unknown"),

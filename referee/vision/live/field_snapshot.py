@@ -1,9 +1,9 @@
 """Did a piece come before the press or after it, when a hand was before the build? Each pixel is asked. Pure.
 
 Compared are the reduced pictures around the press with the last *clear* one before it, over which no hand was, and
-with the settled one. A pixel of a standing piece that looked as clear after the press, and now does not: the piece came
-after it. One that looked as it does now before the press: it stood then. All else was hidden by hand, sleeve or shadow,
-and nobody knows. A few pixels are noise, or the rim of a build that was nudged; what is as large as a piece counts.
+with the settled one. A pixel of a standing piece that looked as clear after the press, and never before as it does now:
+the piece came after it. One that looked before the press as it does now, and not as clear after it: it stood then. All
+else a hand, sleeve or shadow hid, and nobody knows. Only what is as large as a piece counts: the rest is noise or a rim.
 """
 
 from collections.abc import Sequence
@@ -79,9 +79,11 @@ def pieces_placed(before: Sequence[FieldSnapshot], after: Sequence[FieldSnapshot
     if last is None or clear is None:
         return "unknown"
     new = last.piece & ~_like(clear, last)
-    if is_piece(new & _twice(clear, after), last.field):
+    came = new & _twice(clear, after)
+    if is_piece(came & ~_twice(last, before), last.field):
         return "after"
-    return "unknown" if is_piece(new & ~_looks_like(last, before).any(0), last.field) else "before"
+    hidden = came | new & ~_looks_like(last, before).any(0)
+    return "unknown" if is_piece(hidden, last.field) else "before"
 
 
 @dataclass(frozen=True)
