@@ -3,7 +3,7 @@
 Compared are the reduced pictures around the press with the last *clear* one before it, over which no hand was, and
 with the settled one. A pixel of a standing piece that looked as clear after the press, and never before as it does now:
 the piece came after it. One that looked before the press as it does now, and not as clear after it: it stood then. All
-else a hand, sleeve or shadow hid, and nobody knows. Only what is as large as a piece counts: the rest is noise or a rim.
+else a hand, sleeve or shadow hid, nobody knows. Only what is as large as a piece counts: the rest is noise or a rim.
 """
 
 from collections.abc import Sequence
