@@ -204,6 +204,20 @@ def test_what_has_not_left_was_no_hand(leaves, said):
     assert looks.hand("A", PRESS_S) == said
 
 
+@pytest.mark.parametrize(
+    ("owner", "brings", "said"), [(None, True, "unclear"), (None, False, "none"), ("B", True, "none")]
+)
+def test_a_hand_at_rest_that_nobody_knows_may_be_the_callers_where_it_brought_a_piece(owner, brings, said):
+    looks, bare = held_at_the_press(owner), np.full((20, 20, 3), 200, np.uint8)
+    arm, built = bare.copy(), bare.copy()
+    arm[:12, 8:12] = 120
+    built[5:15, 5:15] = 60 if brings else 200
+    none = np.zeros(bare.shape[:2], bool)
+    for at_s, image in ((8.9, bare), (9.95, arm), (11.4, built)):
+        looks._snapshots.append((at_s, {"A": FieldSnapshot((0, 0), image, none, 400, image is arm)}))
+    assert looks.hand("A", PRESS_S) == said
+
+
 @pytest.mark.parametrize(("owner", "said"), [("A", "unclear"), ("B", "none")])
 def test_a_hand_at_rest_that_few_looks_show_is_a_humans_question(owner, said):
     """Three pictures a second."""

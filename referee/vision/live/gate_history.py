@@ -218,9 +218,8 @@ class GateHistory:
         """Whether nobody looked at the field just before the press, or for a while after it."""
         times = [t for t, _ in self._gates(zone)]
         since_s = press_s - max((t for t in times if t <= press_s + FRAME_LATE_S), default=-math.inf)
-        return since_s > FRESH_S or any(
-            b - a > HOLE_S for a, b in pairwise([press_s, *(t for t in times if t > press_s)])
-        )
+        since = [press_s, *(t for t in times if t > press_s)]
+        return since_s > FRESH_S or any(b - a > HOLE_S for a, b in pairwise(since))
 
     def _hands(self, zone: str) -> Iterator[GateLook]:
         """The looks with a hand over the field. What shows for a moment and is nobody's arm is no hand: a falling piece
@@ -239,16 +238,16 @@ class GateHistory:
 
         It is at work where something moved within ``busy_s`` of both. A hand before a field in which nothing moves may
         be the neighbour's, nearer to the camera or farther away: it is the caller's where it is seen to be that until
-        it leaves, unclear where it mostly is, or in few looks; else it is no finding, and judging waits until the view
-        is clear.
+        it leaves; unclear where it mostly is, or in few looks, or is nobody's and what stands there has changed under
+        it; else it is no finding, and judging waits until the view is clear.
         """
         before = [(t, g) for t, g in self._gates(zone) if t <= press_s][-1:]
         after = [(t, g) for t, g in self._gates(zone) if t > press_s][:1]
         if not (before and after and before[0][1].hand and after[0][1].hand) or self._unseen(zone, press_s):
             return "none"
         sights = [(t, s[zone]) for t, s in self._snapshots if zone in s]
-        then = next((s for t, s in reversed(sights) if t <= press_s), None)
-        if then is not None and not sights[-1][1].hand and not sights[-1][1].has_changed_since(then):
+        seen = [s for t, s in sights if t <= press_s]
+        if seen and not sights[-1][1].hand and not sights[-1][1].has_changed_since(seen[-1]):
             return "none"  # what has not left was no hand
         if all(map(self._was_unfocused, [before[0][0], *(k.at_s for k in self._looks if k.owners.get(zone))])):
             return "none"
@@ -261,7 +260,8 @@ class GateHistory:
         sure = len(own) >= SURE_LOOKS and all(own) and self.is_callers_own(zone, press_s)
         if sure or self._touched(zone, press_s, self._moved(zone, press_s)).after == "own":
             return "own"
-        return "unclear" if sole and 2 * sum(own) > len(own) else "none"
+        built = any(sights[-1][1].has_changed_since(s) for s in [s for s in seen if not s.hand][-1:])
+        return "unclear" if sole and (2 * sum(own) > len(own) or (built and not own)) else "none"
 
     def _was_unfocused(self, at_s: float) -> bool:
         """Whether both fields were less sharp then than they had been."""
