@@ -32,15 +32,7 @@ from referee.session.second_view import KEPT_S, frame_error_s, judge_by_cameras,
 from referee.vision.live.build_stages import Reading
 from referee.vision.live.field_snapshot import FieldSnapshot
 from referee.vision.live.gate import GateState
-from referee.vision.live.gate_history import (
-    AT_PRESS,
-    FRESH_S,
-    STOPPED,
-    FieldAtPress,
-    GateHistory,
-    StopWatch,
-    is_clear,
-)
+from referee.vision.live.gate_history import AT_PRESS, FRESH_S, STOPPED, FieldAtPress, GateHistory, StopWatch, is_clear
 from referee.vision.observer import Judgement
 from referee.workers import in_background
 

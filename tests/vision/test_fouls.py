@@ -281,6 +281,18 @@ def test_pieces_that_come_at_once_came_together(sights, since):
     assert came_together(looks, BARE_FIELD) == since
 
 
+def test_a_build_that_is_pushed_to_where_it_was_seen_over_the_field_came_together():
+    """A red piece on a blue one, tall, behind the field at the go: in the end red is to be seen where blue was."""
+    image, ground = np.full((14, 20, 3), PAPER, np.uint8), np.zeros((14, 20), bool)
+    ground[8:] = True
+    bare, done = image.copy(), image.copy()
+    bare[:3, 3:9], bare[3:7, 3:9] = RED, BLUE
+    done[4:7, 3:9], done[7:11, 3:9] = RED, BLUE
+    bare, built = snapshot(bare, ground), snapshot(done, ground)
+    looks = [(n / HZ, replace(s, hand=0 < n < 3)) for n, s in enumerate([bare, bare, built, built])]
+    assert came_together(looks, bare) == 0.1
+
+
 @pytest.mark.parametrize(("looks", "since"), [(3, 0.2), (4, None)])
 def test_of_few_looks_a_second_none_is_needed_in_which_pieces_have_only_just_come(looks, since):
     """Pushed over their places for so many looks, 0.2 s apart, and bare in the one before."""

@@ -128,9 +128,12 @@ def came_together(looks: Sequence[tuple[float, FieldSnapshot]], bare_field: Fiel
     clear, last = sights[0], sights[-1]
     if last.labels is None or clear.labels is None or not _same_window(clear, last):
         return None
-    fresh = last.piece & ~clear.coloured & (clear.labels != last.labels) & ~_like(clear, last)
+    differs = (clear.labels != last.labels) & ~_like(clear, last)
     same = _same_window(bare_field, clear)
-    as_bare = _like(bare_field, clear) if same else np.zeros(fresh.shape, bool)
+    as_bare = _like(bare_field, clear) if same else np.zeros(differs.shape, bool)
+    gone_from_beside, pixels = np.unique(clear.labels[differs & clear.coloured & as_bare], return_counts=True)
+    taken = gone_from_beside[pixels >= SMALLEST_PIECE_SHARE * last.field]
+    fresh = last.piece & differs & (~clear.coloured | np.isin(last.labels, taken))  # else it was behind what went
     new = _in_field(fresh & as_bare if same else fresh, clear, last)
     if not is_piece(new, last.field):
         return None
