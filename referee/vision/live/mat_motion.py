@@ -1,7 +1,7 @@
 """Does a mat move while the camera does not? Corners of markers and of the room are followed from frame to frame.
 
-A mat counts as moved when most of its corners in view go the same way while the room behind, or another mat, stands
-still. When everything moves it may as well be the camera, and nothing is said.
+A mat counts as moved when most of its corners in view move as those of one sheet do, its near edge further, while the
+room behind, or another mat, stands still. When everything moves it may as well be the camera, and nothing is said.
 """
 
 from dataclasses import dataclass, field
@@ -24,8 +24,8 @@ BESIDE_MM = measured((60, 150), "mm in x and y", "by hand: so near a sheet's edg
 
 MOVED_MM = measured(1.2, "mm between two looks", "by hand: what leaning on the table does is less")
 LEAST_CORNERS = measured(6, "corners", "by hand: so many of a mat must be seen again")
-AGREEING_CORNERS = measured(0.7, "of the corners", "by hand: so many must go the same way")
-STILL_PX = measured(0.4, "px", "by hand: what moves less stands still; twice as far apart is the same way")
+AGREEING_CORNERS = measured(0.7, "of the corners", "by hand: so many must move as one sheet's")
+STILL_PX = measured(0.4, "px", "by hand: what moves less stands still; twice as far off is no part of it")
 ROOM_CORNERS = measured(60, "corners", "by hand, for time: looked for outside of all mats")
 ROOM_LEAST = measured(10, "corners", "by hand: so many of the room must be seen again")
 EDGE_PX = measured(5, "px", "by hand: corners nearer to the picture's edge are not followed")
@@ -75,7 +75,7 @@ class MatMotion:
 
 
 def _shift(before: np.ndarray, gray: np.ndarray, points: np.ndarray, least: int) -> np.ndarray | None:
-    """How far (2,) px most of the points have gone; None when too few are seen again or they do not agree."""
+    """How far (2,) px most of the points have gone, as of one plane; None when too few are seen again, or agree."""
     if len(points) < least:
         return None
     then = points.astype(np.float32).reshape(-1, 1, 2)
