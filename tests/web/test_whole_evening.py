@@ -108,7 +108,8 @@ class Referee:
 
     def duel(self, zone: str = "A") -> None:
         self.build(zone)
-        self.phase("decided")
+        self.phase("decided", "undecided", "void")
+        assert self.page.locator(".act .phase-decided").count(), self.page.inner_text("body")
 
     def next(self) -> None:
         self.step("idle", "finished")
