@@ -294,15 +294,15 @@ def test_a_build_that_is_pushed_to_where_it_was_seen_over_the_field_came_togethe
 
 
 @pytest.mark.parametrize(("looks", "since"), [(3, 0.2), (4, None)])
-def test_of_few_looks_a_second_none_is_needed_in_which_pieces_have_only_just_come(looks, since):
+def test_a_slow_push_is_seen_at_five_looks_a_second(looks, since):
     """Pushed over their places for so many looks, 0.2 s apart, and bare in the one before."""
     on_their_way = [replace(build_of((RED, 3), (BLUE, 8)), hand=True)] * looks
     sights = [BARE_FIELD, BARE_FIELD, *on_their_way, BOTH, BOTH]
     assert came_together([(n / 5, sight) for n, sight in enumerate(sights)], BARE_FIELD) == since
 
 
-def test_a_piece_that_stood_while_the_others_place_was_bare_came_before_it():
-    """At three looks a second, the second one 0.9 s after the first had not come yet."""
+def test_pieces_placed_one_after_the_other_at_three_looks_a_second_did_not_come_together():
+    """The red one stands 0.9 s after the field was bare, the blue one two looks before it."""
     sights = [BARE_FIELD, replace(build_of((BLUE, 3)), hand=True), replace(build_of((BLUE, 3)), hand=True), BOTH]
     assert came_together([(0.3 * n, sight) for n, sight in enumerate(sights)], BARE_FIELD) is None
 

@@ -1,8 +1,8 @@
 """Did a piece come before the press or after it, when a hand was before the build? Each pixel is asked. Pure.
 
 Compared are the reduced pictures around the press with the last *clear* one before it, over which no hand was, and
-with the settled one. A pixel of a standing piece that looked as clear after the press, and never before as it does now:
-the piece came after it. One that looked before the press as it does now, and not as clear after it: it stood then. All
+with the settled one. A pixel of a standing piece that looked as clear after the press, and in no two looks before it as
+now: the piece came after it. One that looked before the press as now, and not as clear after it: it stood then. All
 else a hand, sleeve or shadow hid, nobody knows. Only what is as large as a piece counts: the rest is noise or a rim.
 """
 
@@ -143,7 +143,7 @@ def came_together(looks: Sequence[tuple[float, FieldSnapshot]], bare_field: Fiel
         [new & _like(one, sight) if _same_window(sight, last) else none for sight in sights] for one in (clear, last)
     )
     for n, from_s in enumerate(times[:-1]):
-        since_s = min(times[n + 1], from_s + TOGETHER_S / 3)
+        since_s = min(times[n + 1], from_s + TOGETHER_S / 3)  # between two looks nobody knows
         later = [there[m] for m in range(n + 1, len(times)) if times[m] - since_s <= TOGETHER_S]
         came = bare[n] & np.any([none, *later], 0)
         colors = np.unique(last.labels[came])
