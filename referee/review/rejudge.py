@@ -176,7 +176,7 @@ def judge_attempt(attempt: Attempt, card: Card, options: RejudgeOptions) -> Mapp
 
 def earlier_of(attempt: Attempt) -> dict[str, EarlierPictures]:
     """Zone -> what gives the recorded pictures from while its build grew."""
-    pictures = {zone: [EarlierPicture(*one) for one in kept] for zone, kept in attempt.earlier_pictures().items()}
+    pictures = {zone: [EarlierPicture.of(*one) for one in kept] for zone, kept in attempt.earlier_pictures().items()}
     return {zone: lambda *_, kept=kept: kept for zone, kept in pictures.items()}
 
 

@@ -110,10 +110,11 @@ class StopJudging:
         self._session.alarm("judging", None)
 
     def read_ahead(self, state: MatchState) -> None:
-        """While players build: have the stages of their builds read, one after the other."""
-        if state.card_id is None or (self._reading and not self._reading.done()):
+        """Until a build is judged: have the stages of the players' builds read, one after the other."""
+        if state.card_id is None or self._judging or (self._reading and not self._reading.done()):
             return
-        card, stages = self._card(state), self._history.stages.items()
+        card, asked = self._card(state), state.duel.callers or self._history.stages
+        stages = [(zone, of) for zone, of in self._history.stages.items() if zone in asked]
         self._reading = next(filter(None, (of.read_next(partial(self._read, zone, card)) for zone, of in stages)), None)
 
     def _read(self, zone: str, card: Card, image: np.ndarray) -> Reading:
@@ -127,6 +128,7 @@ class StopJudging:
 
     def look(self, frame: Frame, look: GateState, state: MatchState) -> None:
         """Wait for enough calm frames of the callers' fields, then judge."""
+        self.read_ahead(state)
         self._history.watch_mats(frame, self._session.observer.look)
         self._keep_before_press(frame, state)
         if self._stopped_s is None:

@@ -110,13 +110,22 @@ class ReadPicture(NamedTuple):
 
 
 class EarlierPicture(NamedTuple):
-    """A frame (h, w, 3) from while a build grew, or (h, w, 4), transparent where nothing is known. ``lost``: whether it
-    is from before something was lost from the build, shortly before the Stop. ``reading``: what is read in it, where
-    that was begun already."""
+    """A frame from while a build grew, which ``draw`` gives. ``lost``: whether it is from before something was lost
+    from the build, shortly before the Stop. ``reading``: what is read in it, where that was begun already."""
 
-    image: np.ndarray
+    draw: Callable[[], np.ndarray]
     lost: bool = False
     reading: Future[ReadPicture | None] | None = None
+
+    @classmethod
+    def of(cls, image: np.ndarray, lost: bool = False) -> "EarlierPicture":
+        """One that is drawn already."""
+        return cls(lambda: image, lost)
+
+    @property
+    def image(self) -> np.ndarray:
+        """The frame (h, w, 3), or (h, w, 4), transparent where nothing is known."""
+        return self.draw()
 
     @property
     def read(self) -> ReadPicture | None:
@@ -343,14 +352,18 @@ class Observer:
         ``judge_views`` gives them."""
         return judge_views([(self, frames)], card, zones, tolerances, studied, earlier)
 
-    def seen(self, frames: Sequence[np.ndarray] | np.ndarray, card: Card, each: MapFunction = map) -> "SeenFrame":
-        """What one or several settled frames of the same scene show of the mats.
+    def seen(
+        self, frames: Sequence[np.ndarray] | np.ndarray, card: Card, each: MapFunction = map, alone: str | None = None
+    ) -> "SeenFrame":
+        """What one or several settled frames of the same scene show of the mats, or of one ``alone``.
 
         Several are averaged before anything else: the camera stands still and so does the build, so that noise falls
         and nothing else changes.
         """
         frame = mean_frame(frames)
         mats = self.look(frame)
+        if alone is not None:
+            mats = dataclasses.replace(mats, poses={z: pose for z, pose in mats.poses.items() if z == alone})
         zones = self.zones(frame, mats, field_of(card), each)
         palette = self._palette_now(zones, each)
         by_name = {zone.view.zone: zone for zone in zones}
@@ -361,7 +374,7 @@ class Observer:
     ) -> ReadPicture | None:
         """What an earlier picture, as ``EarlierPicture`` has it, shows of a zone; None where its mat is not in view.
         ``encode`` makes its file, where it may be kept."""
-        seen = self.seen(np.ascontiguousarray(image[..., :3]), card)
+        seen = self.seen(np.ascontiguousarray(image[..., :3]), card, alone=zone)
         if zone not in seen.zones:
             return None
         unknown = np.zeros(seen.zones[zone].view.valid.shape, bool)
@@ -756,6 +769,7 @@ def mean_frame(frames: Sequence[np.ndarray] | np.ndarray) -> np.ndarray:
     """Several frames (h, w, 3) uint8 of the same scene as one of less noise."""
     if isinstance(frames, np.ndarray):
         return frames
-    if len(frames) == 1:
-        return frames[0]
-    return np.clip(np.mean([f.astype(np.float32) for f in frames], 0) + 0.5, 0, 255).astype(np.uint8)
+    total = frames[0].astype(np.uint16)
+    for frame in frames[1:]:
+        total += frame
+    return ((total + len(frames) // 2) // len(frames)).astype(np.uint8)

@@ -61,7 +61,7 @@ def test_the_earlier_pictures_that_a_verdict_rests_on_are_kept_beside_the_film(k
     folder = kit.make_attempt(tmp_path / "a")
     attempt, shown = load_attempt(folder), SimpleNamespace(image=kit.picture(3))
     alone = np.dstack([255 - shown.image, shown.image[..., 0]])  # transparent here and there
-    pictures = [EarlierPicture(shown.image), EarlierPicture(alone, lost=True)]
+    pictures = [EarlierPicture.of(shown.image), EarlierPicture.of(alone, lost=True)]
     asked = []
 
     def judge(attempt, card, palette, earlier):

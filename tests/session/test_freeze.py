@@ -99,6 +99,18 @@ def test_a_build_is_judged_while_its_view_settles(stage, monkeypatch):
     assert last_s < PRESS_S + SETTLED_S
 
 
+def test_a_stage_of_the_build_that_is_not_read_at_the_press_is_read_before_the_view_is_calm(stage):
+    asked = []
+
+    def begin(call):
+        asked.append(call.func.__name__)
+        return at_once(call)
+
+    grows = changes(stage.world(stage.full_without_last()), stage.world(stage.full), PRESS_S - 1.0)
+    assert play(stage, grows, begin=begin).award == ("Ann", 1)
+    assert asked == ["read_earlier", "judge_by_cameras"]
+
+
 def test_what_happens_while_a_settled_view_is_judged_decides_nothing(stage):
     """It takes 1.2 s, and looking goes on; the build falls by itself meanwhile."""
     falls = changes(stage.world(stage.full), stage.world(stage.fallen), PRESS_S + 0.9)

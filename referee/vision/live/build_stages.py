@@ -9,6 +9,7 @@ import copy
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 
 import cv2
@@ -63,11 +64,11 @@ class Stage:
         """The same as (h, w, 4) BGRA, transparent where nothing has been at rest since the last piece came: it may
         reach there."""
         (y, x), (h, w) = self.at, self.picture.shape[:2]
-        alpha = np.full(frame.shape[:2], 255, np.uint8)
+        out = cv2.cvtColor(self.in_frame(frame, lost), cv2.COLOR_BGR2BGRA)
         came_s = self.since_s[self.labels >= 0].max(initial=0.0)
         known = np.where(self.rested_s < came_s, 0, 255).astype(np.uint8)
-        alpha[y : y + h, x : x + w] = cv2.resize(known, (w, h), interpolation=cv2.INTER_NEAREST)
-        return np.dstack([self.in_frame(frame, lost), alpha])
+        out[y : y + h, x : x + w, 3] = cv2.resize(known, (w, h), interpolation=cv2.INTER_NEAREST)
+        return out
 
     def seen_in(self, view: ZoneView, *maps: np.ndarray) -> Iterator[np.ndarray]:
         """Those ``maps`` of it in the pixels (h, w) of a view; -1 beyond."""
@@ -159,7 +160,7 @@ class BuildStages:
         """The picture of a stage, with what is ``lost`` or without, and what is read in it where that is the same.
         Around the field it shows the table as it was when the first stage began."""
         whole = lost or not is_piece(stage.gone & (stage.labels >= 0), self._field_px)
-        return EarlierPicture(stage.known_in(self._begun, whole), lost, stage.reading if whole else None)
+        return EarlierPicture(partial(stage.known_in, self._begun, whole), lost, stage.reading if whole else None)
 
     def snapshot(self) -> "BuildStages":
         """The same, in which nothing is seen to be gone any more."""
