@@ -155,7 +155,8 @@ def explored(
     completed by.
 
     Edits of what a layout card shows come first: where they explain what is seen, their other trials are the rivals.
-    A quick search follows, and a wider one where the best reading leaves something unexplained.
+    A quick search follows, and a wider one where the best reading leaves something unexplained; as often as one may
+    follow the best are grown by several pieces.
     """
     small, history, empty = beam.canvas, History(), Reading(0.0, np.zeros((0, 5)), 0.0)
     found = with_loose(small, [empty, *card_placement.from_card(small, card)], loose)
@@ -172,7 +173,7 @@ def explored(
             if fit.good or fit.share > enough:
                 break
     grown: list[Reading] = []
-    for _ in range(FEW_READINGS):
+    for _ in searches[1:]:
         more = _grown(beam, better, loose)[:keep]
         better += [improve(beam, r, loose, history) for r in more[:FEW_READINGS]]
         grown += more
