@@ -192,3 +192,20 @@ def test_a_sleeve_in_a_pieces_colour_does_not_come_to_rest(rig):
     sleeve = sight.piece & (sight.labels >= 0)
     assert sight.hand and sleeve.sum() > 0.1 * sight.field
     assert not (sight.rest & sleeve).any()
+
+
+@pytest.mark.parametrize(("share", "rests"), [(0.85, True), (0.6, False)], ids=["shadow", "sleeve"])
+def test_what_is_as_colourless_as_a_shadow_and_darker_than_this_tables_does_not_come_to_rest(rig, bare, share, rests):
+    film = Film(rig, bare)
+    film.show(bare, 5)
+    paper, everywhere = np.full((20, 20, 3), 220, np.uint8), np.ones((20, 20), bool)
+    film.gate._shade.learn((0.85 * paper).astype(np.uint8), paper, everywhere)
+    across = np.zeros(bare.shape[:2], np.uint8)
+    cv2.line(across, rig.pixel("A", 0, 0, 0), (rig.pixel("A", 0, 0, 0) + np.array((40, -260))).tolist(), 1, 60)
+    grey = np.where(across[..., None] > 0, share * bare, bare).astype(np.uint8)
+    (look,) = film.show(grey, 6)[-1:]
+    sight = look.snapshots["A"]
+    there = film.gate._memory.unusual[film.gate._zones["A"].at] & sight.ground
+    assert not sight.hand and there.sum() > 0.05 * sight.field
+    share_at_rest = sight.rest[there].mean()
+    assert share_at_rest > 0.9 if rests else share_at_rest < 0.1, "but for its rim"

@@ -232,7 +232,8 @@ class Gate:
     def _sight(self, zone: _Zone, hand: bool) -> FieldSnapshot:
         labels = self._memory.labels[zone.at].copy()
         image, at = self._memory.before[zone.at].copy(), (zone.at[0].start, zone.at[1].start)
-        told = (labels == GROUND) | ~self._memory.unusual[zone.at]  # a dark sleeve is still as it moves
+        light = channel_max(image / np.maximum(self._bare[zone.at], 1.0))  # a grey sleeve leaves less than a shadow
+        told = (labels == GROUND) & (light > self._shade.darkest) | ~self._memory.unusual[zone.at]
         told |= cv2.dilate((labels >= 0).astype(np.uint8), np.ones((5, 5), np.uint8)) > 0
         rest = told & (self._memory.still_s[zone.at] >= STILL_S)
         if zone.hand is not None:

@@ -155,8 +155,8 @@ def explored(
     completed by.
 
     Edits of what a layout card shows come first: where they explain what is seen, their other trials are the rivals.
-    A quick search follows, and a wider one where the best reading leaves something unexplained; as often as one may
-    follow the best are grown by several pieces.
+    A quick search follows, and a wider one where the best reading leaves something unexplained. Then the best are
+    grown by several pieces at once, in at most as many rounds as there are wider searches.
     """
     small, history, empty = beam.canvas, History(), Reading(0.0, np.zeros((0, 5)), 0.0)
     found = with_loose(small, [empty, *card_placement.from_card(small, card)], loose)
