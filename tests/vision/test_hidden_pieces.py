@@ -20,8 +20,9 @@ from referee.vision.live.build_stages import MOST_STAGES, BuildStages
 from referee.vision.live.gate import Gate
 from referee.vision.live.gate_history import GateHistory
 from referee.vision.observer import EarlierPicture, Observer
+from referee.vision.search.hidden_pieces import earlier_views, is_covered
 
-BEHIND_MM = 31.0
+BEHIND_MM, OUTSIDE_MM = 31.0, 66.0
 WALL = (
     Piece("rectangle", "green", Pose(90), -13.0, 0.0, 37.5),
     Piece("rectangle", "green", Pose(90), 13.0, 0.0, 37.5),
@@ -49,6 +50,26 @@ def known_but(rig, whole: bool) -> np.ndarray:
     left, right = sorted(rig.pixel("A", x, 0.0, 37.5)[0] for x in (22.0, 80.0))
     known[:, left:right] = 255 * whole
     return known
+
+
+@pytest.mark.parametrize(
+    ("at_first", "now", "sure"), [(False, WALL, False), (True, WALL, True), (False, (), True)], ids=str
+)
+def test_what_came_outside_the_field_and_is_hidden_now_may_stand_in_it(rig, observer, cube, at_first, now, sure):
+    away = -observer.look(rig.photograph()).poses["A"].camera_at[:2]
+    x, y = OUTSIDE_MM * away / np.linalg.norm(away)
+    outside = replace(cube, x=float(x), y=float(y))
+    shown = (outside,) if at_first else (), (outside,), now
+    read = [observer.read_earlier(rig.photograph({"A": pieces}), "A", CARD) for pieces in shown]
+    views = earlier_views([(one.searched, True) for one in read])
+    assert len(views[1].outside) == 1 and len(views[1].surely_outside) == sure
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_picture_of_a_part_of_the_field_does_not_tell_that_a_later_one_is_covered(rig, observer, cube, whole):
+    read = [observer.read_earlier(rig.photograph({"A": pieces}), "A", CARD) for pieces in ((cube,), (), (cube,))]
+    *views, settled = earlier_views([(one.searched, whole or k > 0) for k, one in enumerate(read)])
+    assert is_covered(1, views, settled) == whole
 
 
 def test_a_piece_that_was_seen_before_it_was_hidden_counts(rig, observer, cube):

@@ -57,11 +57,13 @@ GROWN_KEPT = measured(12, "hypotheses", "by hand, for time: so many of the grown
 @dataclass(frozen=True, eq=False)
 class EarlierView:
     """What an earlier picture shows of a field, as ``searched``, and whether it shows the ``whole`` of it; ``lying``
-    (n, 5): what any picture of the duel has outside the field, in the mat's frame."""
+    (n, 5): what any picture of the duel has outside the field, in the mat's frame; ``ends``: the first picture and the
+    settled one."""
 
     searched: Searched
     whole: bool
     lying: np.ndarray
+    ends: tuple["EarlierView", ...] = ()
 
     @cached_property
     def standing(self) -> np.ndarray:
@@ -78,6 +80,16 @@ class EarlierView:
             more = np.vstack([found, row])
             found = more if _evidence(canvas, more) > _evidence(canvas, found) else found
         return found
+
+    @cached_property
+    def surely_outside(self) -> np.ndarray:
+        """(n, 5) what of that lay there at first, or lies there now, or is seen to be gone. The rest came while players
+        built and is hidden now: it may stand in the field as well, on the same line of sight."""
+        cat, now = self.searched.canvas.cat, self.ends[-1].searched
+        there = np.vstack([one.outside for one in self.ends])
+        nats = [_bare_nats(now.canvas, now.readings[0], row, (0.0,)) for row in self.outside]
+        among = [_is_among(cat, row, there) for row in self.outside]
+        return self.outside[np.array(among, bool) | (np.array(nats) <= -CLEARLY_SEEN)]
 
     @cached_property
     def suggested(self) -> np.ndarray:
@@ -98,25 +110,28 @@ class EarlierView:
         return _fitted(self.searched.beam.canvas, self.shown_of(rows))
 
     def shown_of(self, rows: np.ndarray) -> np.ndarray:
-        """(m, 5) those of the pieces (n, 5), and of those outside the field, that explain most together."""
-        return _best_of(self.searched.beam.canvas, np.vstack([rows, self.outside]))
+        """(m, 5) those of the pieces (n, 5), and of those surely outside the field, that explain most together."""
+        return _best_of(self.searched.beam.canvas, np.vstack([rows, self.surely_outside]))
 
     @cached_property
     def best_nats(self) -> float:
-        """The same of the best reading."""
-        return self.explained(self.standing)
+        """The same of the best reading, and of all that it has outside the field."""
+        canvas = self.searched.beam.canvas
+        return _fitted(canvas, _best_of(canvas, np.vstack([self.standing, self.outside])))
 
 
 def earlier_views(pictures: Sequence[tuple[Searched, bool]]) -> list[EarlierView]:
     """What each of the pictures of a field shows, and whether the whole of it, beside the others."""
     lying = np.vstack([_inside_and_outside(one.canvas, one.readings[0])[1] for one, _ in pictures])
-    return [EarlierView(one, whole, lying) for one, whole in pictures]
+    views = [EarlierView(one, whole, lying) for one, whole in pictures]
+    return [replace(view, ends=(views[0], views[-1])) for view in views]
 
 
 def is_covered(number: int, views: Sequence[EarlierView], settled: EarlierView) -> bool:
-    """Whether something hides in an earlier picture a piece that stands in one place before and after it."""
+    """Whether something hides in an earlier picture a piece that stands in one place before and after it, before it by
+    a picture of the whole field: what shows a part of it may misplace a piece."""
     one, cat = views[number], views[number].searched.canvas.cat
-    before = np.vstack([np.zeros((0, 5)), *(view.standing for view in views[:number])])
+    before = np.vstack([np.zeros((0, 5)), *(view.standing for view in views[:number] if view.whole)])
     after = np.vstack([settled.suggested, *(view.standing for view in views[number + 1 :])])
     stood = (row for row in before if _is_among(cat, row, after) and not _is_among(cat, row, one.standing))
     return any(one.knows(row) for row in stood)
@@ -235,7 +250,7 @@ def _tracked(earlier: Sequence[EarlierView]) -> list[list[np.ndarray]]:
             tried += [turned(r.pieces, r.turn) for r in further]
         tried = list({_places_of(rows): rows for rows in tried}.values())
         score = [
-            _fitted(one.searched.beam.canvas, np.vstack([rows, one.outside]))
+            _fitted(one.searched.beam.canvas, np.vstack([rows, one.surely_outside]))
             + told_by([one.searched], (Reading(0.0, rows, 0.0),), earlier[:k])
             for rows in tried
         ]
