@@ -83,13 +83,14 @@ class EarlierView:
 
     @cached_property
     def surely_outside(self) -> np.ndarray:
-        """(n, 5) what of that lay there at first, or lies there now, or is seen to be gone. The rest came while players
+        """(n, 5) what of that lay there at first, or lies there now, or would be in sight. The rest came while players
         built and is hidden now: it may stand in the field as well, on the same line of sight."""
-        cat, now = self.searched.canvas.cat, self.ends[-1].searched
-        there = np.vstack([one.outside for one in self.ends])
-        nats = [_bare_nats(now.canvas, now.readings[0], row, (0.0,)) for row in self.outside]
-        among = [_is_among(cat, row, there) for row in self.outside]
-        return self.outside[np.array(among, bool) | (np.array(nats) <= -CLEARLY_SEEN)]
+        now, best = self.ends[-1].searched.canvas, self.ends[-1].searched.readings[0]
+        there, sure = np.vstack([one.outside for one in self.ends]), []
+        for row in self.outside:
+            with_it = replace(best, pieces=np.vstack([best.pieces, turned(row[None], -best.turn)]))
+            sure.append(_is_among(now.cat, row, there) or bool(_shown_in(now, with_it)[-1] > HIDDEN_SHARE))
+        return self.outside[np.array(sure, bool)]
 
     @cached_property
     def suggested(self) -> np.ndarray:
