@@ -53,7 +53,9 @@ def known_but(rig, whole: bool) -> np.ndarray:
 
 
 @pytest.mark.parametrize(
-    ("at_first", "now", "sure"), [(False, WALL, False), (True, WALL, True), (False, (), True)], ids=str
+    ("at_first", "now", "sure"),
+    [(False, WALL, False), (True, WALL, True), (False, (), True)],
+    ids=["hidden now", "there at first", "place in sight now"],
 )
 def test_what_came_outside_the_field_and_is_hidden_now_may_stand_in_it(rig, observer, cube, at_first, now, sure):
     away = -observer.look(rig.photograph()).poses["A"].camera_at[:2]
