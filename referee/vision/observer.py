@@ -553,9 +553,9 @@ class ZoneLook:
         return search(self._canvas(rulings.card), rulings.card, rulings.is_right)
 
     def search_unfinished(self, card: Card) -> Searched:
-        """The same of a build that is growing: what the card shows is tried, but no likelier for that, and a narrow
-        search is enough."""
-        return search(self._canvas(card), card, searches=SEARCHES[:1])
+        """The same of a build that is growing: what the card shows is tried, but no likelier for that, and no
+        very wide search follows."""
+        return search(self._canvas(card), card, searches=SEARCHES[:2])
 
     def _canvas(self, card: Card) -> Canvas:
         return canvas_of(self.view, self.evidence, self.cat, field_of(card))

@@ -44,3 +44,9 @@ def test_a_build_that_was_judged_when_a_hand_came_is_its_builders_one_that_was_n
     assert late["after the view"] and not late["wrong"]
     soon = row(Duel(220, "L01", "B", OWN, 0.15))
     assert soon["whom"] != "caller" and soon["judged_s"] > soon["touched_s"] and not soon["after the view"]
+
+
+@pytest.mark.slow
+def test_a_piece_that_only_a_stage_shows_counts():
+    """A stage shows a cube on the far end of a plank that points at the camera: no single piece is a way to both."""
+    assert row(drawn("7 a piece hidden, right", 2, 1370))["whom"] == "caller"
