@@ -673,7 +673,7 @@ def _judged(
             break
         counted = clear
     look, case, readings = looks[0], cases[counted[0]], [views[0] for views in hypotheses]
-    if len(looks) == 1 and earlier is None:
+    if len(looks) == 1 and (earlier is None or case.compared.ruling == "mismatch"):
         unseen = look.out_of_sight(rulings, found[0].beam.canvas, case.best.reading)
         case = dataclasses.replace(case, out_of_sight=unseen)
     decision = decide(case, readings)

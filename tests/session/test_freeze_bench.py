@@ -47,6 +47,8 @@ def test_a_build_that_was_judged_when_a_hand_came_is_its_builders_one_that_was_n
 
 
 @pytest.mark.slow
-def test_a_piece_that_only_a_stage_shows_counts():
-    """A stage shows a cube on the far end of a plank that points at the camera: no single piece is a way to both."""
-    assert row(drawn("7 a piece hidden, right", 2, 1370))["whom"] == "caller"
+@pytest.mark.parametrize(
+    ("number", "rig"), [(2, 1370), (15, 1380)], ids=["on a plank that points at the camera", "behind what it hides"]
+)
+def test_a_piece_that_only_the_film_shows_counts(number, rig):
+    assert row(drawn("7 a piece hidden, right", number, rig))["whom"] == "caller"

@@ -69,13 +69,14 @@ def test_a_piece_that_has_no_place_to_hide_is_not_asked_for():
     assert judged(layout(cube), solids).ruling == "match"
 
 
+@pytest.mark.parametrize("film", [None, NO_EARLIER_PICTURES], ids=["one picture", "a film that missed it"])
 @pytest.mark.parametrize("in_sight", [True, False])
-def test_a_piece_missing_from_the_build_is_missing_where_it_lies_in_sight(in_sight):
+def test_a_piece_missing_from_the_build_is_missing_where_it_lies_in_sight(in_sight, film):
     lacking, hidden = (
         "lacks the third piece, which could be hidden: height",
         "right with its third piece hidden: height",
     )
     name = lacking if in_sight else hidden
     one = next(deceit for deceit in deceits(1) if deceit.name == name)
-    verdict = judged(height(3), standing(SET, one.wrong, SEED))
+    verdict = judged(height(3), standing(SET, one.wrong, SEED), film)
     assert (verdict.ruling, verdict.leaning) == (("mismatch", None) if in_sight else ("undecided", "mismatch"))

@@ -41,7 +41,7 @@ DEPTH_MM = measured(12.0, "mm", "by hand: so far off may one picture tell how fa
 RESTS_MM = measured(8.0, "mm", "by hand: so far above or below what carries it one picture may have a piece")
 CLEARLY_SEEN = measured(300.0, "nats", "by hand: what is less ahead in a picture may be another piece")
 MOST_TOLD = measured(3000.0, "nats", "by hand: an earlier picture says no more against a hypothesis")
-UNLIKE = measured(450.0, "nats", "by hand: an earlier picture that is so far behind contradicts a hypothesis")
+UNLIKE = measured(450.0, "nats", "by hand: a picture that is so far behind contradicts a hypothesis")
 GROWN_PIECES = measured(6, "pieces", "by hand, for time: so many are put on what an earlier picture shows")
 TRACKED_PIECES = measured(2, "pieces", "by hand, for time: so many may come between two earlier pictures")
 GROWN_STATES = measured(24, "builds", "by hand, for time: of each number of pieces")
@@ -160,11 +160,11 @@ def with_hidden_pieces(
     is_right: Callable[[Reading], bool],
 ) -> list[Hypothesis]:
     """The hypotheses of the settled views, scored by ``earlier`` pictures too, best first; and such as these suggest:
-    with what no view shows of them and, where they contradict all that, beside and on what the last pictures show, and
-    grown on it."""
+    with what no view shows of them and, where they contradict all that or what agrees explains the settled views too
+    little, beside and on what the last pictures show, and grown on it."""
     settled = _distinct(searched[0].canvas, hypotheses)
     told = _weighed(searched, settled, [], earlier, is_right)
-    if is_unlike(searched, told, earlier, is_right):
+    if is_unlike(searched, told, earlier, is_right) or _is_far_behind(searched, told, earlier):
         tracked = [rows for tracks in _tracked(earlier)[-LAST_TRACKED:] for rows in tracks if len(rows)]
         grown = _on_tracked(searched, settled, tracked, is_right)
         told = _weighed(searched, _distinct(searched[0].canvas, [*settled, *grown]), tracked, earlier, is_right)
@@ -288,6 +288,14 @@ def is_unlike(
     least = min(least, max(others, default=-np.inf) + right_prior(len(searched)))
     as_good = [views for views in hypotheses if views[0].score > least and is_right(views[0]) == right]
     return all(any(_contradicts(searched, views, one) for one in earlier) for views in as_good)
+
+
+def _is_far_behind(
+    searched: Sequence[Searched], hypotheses: Sequence[Hypothesis], earlier: Sequence[EarlierView]
+) -> bool:
+    """Whether another of the hypotheses explains the settled views much better than the first."""
+    settled = [views[0].score - told_by(searched, views, earlier) for views in hypotheses]
+    return max(settled) - settled[0] > UNLIKE
 
 
 def _contradicts(searched: Sequence[Searched], views: Hypothesis, earlier: EarlierView) -> bool:

@@ -3,7 +3,8 @@
 The law. The box holds so many pieces: each stands in the build, lies in sight, or is out of sight. A piece that lies in
 sight stands nowhere else. One out of sight, while most others are in sight, may stand in the field where hardly a pixel
 would tell: right behind the build, or on it behind others. Where the ruling would be another with it there, one picture
-does not tell the ruling.
+does not tell the ruling. A film shows what came; but it may have missed a piece, so that a mismatch is doubted all the
+same where such a piece would make the build right.
 """
 
 from dataclasses import replace
