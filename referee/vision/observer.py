@@ -570,7 +570,8 @@ class ZoneLook:
     def out_of_sight(self, rulings: Rulings, canvas: Canvas, reading: Reading) -> Piece | None:
         """A piece of the set that lies nowhere in sight and could stand in the field unseen, where the ruling would be
         another with it there."""
-        further, won = unseen_places(canvas, reading)
+        completes = not rulings.is_right(reading)
+        further, won = unseen_places(canvas, reading, completes)
         turning = rulings.turned_by(reading, further)
         if not turning:
             return None
@@ -584,8 +585,9 @@ class ZoneLook:
         around = coarse_canvas(whole, SURROUNDINGS_FACTOR)
         lying = lying_about(around, reading)
         ground = cv2.resize(wide.view.ground, around.gains.shape[:0:-1], interpolation=cv2.INTER_NEAREST)
-        shown = largest_rests(around, ~self._is_of_another(ground)) >= REST_IN_SIGHT
-        lacking = kinds_out_of_sight(around, reading, lying[~self._is_of_another(lying[:, 1:3])], shown)
+        nearer_mm = 0.0 if completes else CLEARLY_NEARER_MM
+        shown = largest_rests(around, ~self._is_of_another(ground, nearer_mm), not completes) >= REST_IN_SIGHT
+        lacking = kinds_out_of_sight(around, reading, lying[~self._is_of_another(lying[:, 1:3], nearer_mm)], shown)
         for i in turning:
             stance = int(further[i, 0])
             if self.cat.kind[stance] in lacking and (won[i] > TELLS or not shown[self.cat.color[stance]]):
@@ -600,8 +602,8 @@ class ZoneLook:
                 cv2.fillConvexPoly(mask, field_outline(camera, view.matrix, field_mm).round().astype(np.int32), 1)
         return mask > 0
 
-    def _is_of_another(self, at_mm: np.ndarray) -> np.ndarray:
-        """Which places (..., 2) on the table, in the mat's frame, are clearly nearer to another mat's field."""
+    def _is_of_another(self, at_mm: np.ndarray, nearer_mm: float) -> np.ndarray:
+        """Which places (..., 2) on the table, in the mat's frame, are so much nearer to another mat's field."""
         own = self.view.pose
         world = np.concatenate([at_mm, np.zeros((*at_mm.shape[:-1], 1))], -1) @ own.rotation.T + own.translation
 
@@ -609,7 +611,7 @@ class ZoneLook:
             there = (world - pose.translation) @ pose.rotation
             return np.linalg.norm(np.maximum(np.abs(there[..., :2]) - FIELD, 0.0), axis=-1)
 
-        least_mm = outside_mm(own) - CLEARLY_NEARER_MM
+        least_mm = outside_mm(own) - nearer_mm
         return np.any([outside_mm(pose) < least_mm for pose in self.seen.mats.poses.values()], 0)
 
     def shown(self, rulings: Rulings, best: Reading, rival: Reading | None) -> ShownPixels:

@@ -48,7 +48,9 @@ def test_a_build_that_was_judged_when_a_hand_came_is_its_builders_one_that_was_n
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("number", "rig"), [(2, 1370), (15, 1380)], ids=["on a plank that points at the camera", "behind what it hides"]
+    ("number", "rig", "whom"),
+    [(2, 1370, "caller"), (15, 1380, "caller"), (0, 1390, "human")],
+    ids=["on a plank that points at the camera", "the settled view alone shows another", "no stage shows it"],
 )
-def test_a_piece_that_only_the_film_shows_counts(number, rig):
-    assert row(drawn("7 a piece hidden, right", number, rig))["whom"] == "caller"
+def test_a_piece_that_only_the_film_shows_counts_and_one_that_it_missed_is_asked_for(number, rig, whom):
+    assert row(drawn("7 a piece hidden, right", number, rig))["whom"] == whom

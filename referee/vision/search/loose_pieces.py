@@ -196,10 +196,10 @@ def places_apart(canvas, reading) -> np.ndarray:
     return rows[(np.abs(rows[:, 1:3]) <= np.array(canvas.field_mm)).all(1)]
 
 
-def left_in_box(cat, own: np.ndarray) -> np.ndarray:
-    """The usual stances of what a build of the stances ``own`` (n,) leaves in the box."""
+def left_in_box(cat, own: np.ndarray, rare: bool = False) -> np.ndarray:
+    """The usual stances of what a build of the stances ``own`` (n,) leaves in the box, or with the ``rare`` ones."""
     left = cat.stock - np.bincount(cat.kind[own], minlength=len(cat.stock))
-    return np.flatnonzero((left[cat.kind] > 0) & ~cat.rare)
+    return np.flatnonzero((left[cat.kind] > 0) & (rare | ~cat.rare))
 
 
 def _beside(canvas, reading) -> np.ndarray:

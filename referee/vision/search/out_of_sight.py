@@ -4,7 +4,8 @@ The law. The box holds so many pieces: each stands in the build, lies in sight, 
 sight stands nowhere else. One out of sight, while most others are in sight, may stand in the field where hardly a pixel
 would tell: right behind the build, or on it behind others. Where the ruling would be another with it there, one picture
 does not tell the ruling. A film shows what came; but it may have missed a piece, so that a mismatch is doubted all the
-same where such a piece would make the build right.
+same where such a piece would make the build right. Who calls Stop believes that it is: a piece that ``completes`` a
+build is looked for more closely than one that would spoil it.
 """
 
 from dataclasses import replace
@@ -26,26 +27,40 @@ HALF_HIDDEN_ROUNDS = measured(2, "rounds", "by hand: what lies behind a half hid
 SURROUNDINGS_FACTOR = measured(2, "px of the view a pixel", "by hand, for time")
 HARDLY_TOLD = measured(100.0, "nats", "by hand: a misplaced edge of a piece that stands as it is read costs as much")
 REST_IN_SIGHT = measured(30.0, "mm2 of the view", "by hand: so large a patch of its colour shows some of a piece")
+NEAR_MM = np.stack(np.meshgrid(*[STEP_X / 3 * np.arange(-2, 3)] * 2), -1).reshape(-1, 2)
+"""(n, 2) steps about the best place of each piece, between those of the grid."""
+NOT_THIN = np.ones((3, 3), np.uint8)
 TELLS = measured(75.0, "nats", "by hand: a piece in the field that wins so much may be what shows there")
 
 
-def unseen_places(canvas: Canvas, reading: Reading) -> tuple[np.ndarray, np.ndarray]:
+def unseen_places(canvas: Canvas, reading: Reading, completes: bool) -> tuple[np.ndarray, np.ndarray]:
     """(n, 5) in the mat's frame: pieces that a reading leaves in the box where they could stand in the field and the
-    view would hardly tell, and (n,) what each explains, in nats, the most first."""
-    rows = np.vstack([loose_pieces.places_apart(canvas, reading), _on_others(canvas, reading)])
+    view would hardly tell, and (n,) what each explains, in nats, the most first. One that ``completes`` the build may
+    lie on others in any pose, and stand between the places of the grid."""
+    rows = np.vstack([loose_pieces.places_apart(canvas, reading), _on_others(canvas, reading, completes)])
     canvas.draw(reading)
     draw_loose(canvas, reading)
-    some = np.c_[rows, np.zeros((len(rows), 2))]
-    won = climb(canvas.arrays, some, np.zeros(2), loose_pieces.NO_STEPS, canvas.scene())[:, 5]
+    won = _won(canvas, rows)
+    if completes:
+        _, best = np.unique(rows[np.argsort(-won, kind="stable"), 0], return_index=True)
+        near = np.repeat(rows[np.argsort(-won, kind="stable")[best]], len(NEAR_MM), axis=0)
+        near[:, 1:3] += np.tile(NEAR_MM, (len(best), 1))
+        rows, won = np.vstack([rows, near]), np.append(won, _won(canvas, near))
     order = np.argsort(-won, kind="stable")[: int((won > -HARDLY_TOLD).sum())]
     return rows[order], won[order]
 
 
-def _on_others(canvas: Canvas, reading: Reading) -> np.ndarray:
+def _won(canvas: Canvas, rows: np.ndarray) -> np.ndarray:
+    """(n,) what each piece (n, 5) explains beside what is drawn, in nats."""
+    some = np.c_[rows, np.zeros((len(rows), 2))]
+    return climb(canvas.arrays, some, np.zeros(2), loose_pieces.NO_STEPS, canvas.scene())[:, 5]
+
+
+def _on_others(canvas: Canvas, reading: Reading, rare: bool) -> np.ndarray:
     """(n, 5) rows of every piece left in the box with its middle over one of a reading's pieces that it lies on, clear
-    of the others, in the mat's frame."""
+    of the others, in the mat's frame; in ``rare`` poses too."""
     cat, pieces = canvas.cat, reading.pieces
-    size, left = cat.size, loose_pieces.left_in_box(cat, pieces[:, 0].astype(int))
+    size, left = cat.size, loose_pieces.left_in_box(cat, pieces[:, 0].astype(int), rare)
     half, found = size[pieces[:, 0].astype(int)] / 2, [np.zeros((0, 5))]
     for piece, own in zip(pieces, half, strict=True):
         grid = (np.arange(-reach + STEP_X / 2, reach, STEP_X) for reach in own[:2])
@@ -88,9 +103,11 @@ def kinds_out_of_sight(surroundings: Canvas, reading: Reading, lying: np.ndarray
     return np.flatnonzero(lacking) if unseen <= left.sum() / 2 else np.zeros(0, int)
 
 
-def largest_rests(surroundings: Canvas, where: np.ndarray) -> np.ndarray:
+def largest_rests(surroundings: Canvas, where: np.ndarray, rims: bool) -> np.ndarray:
     """(k,) mm2 of the view: the largest patch of each colour that is left to explain, as the maps are, ``where`` (h, w)
-    of the canvas."""
+    of the canvas; without ``rims`` nothing thin, as is seen beside a piece that lies not quite where it was found."""
     rest = np.where(where, loose_pieces.unexplained(surroundings), -1)
-    stats = [cv2.connectedComponentsWithStats((rest == k).astype(np.uint8))[2] for k in range(len(surroundings.gains))]
+    patches = [(rest == k).astype(np.uint8) for k in range(len(surroundings.gains))]
+    kept = patches if rims else [cv2.morphologyEx(patch, cv2.MORPH_OPEN, NOT_THIN) for patch in patches]
+    stats = [cv2.connectedComponentsWithStats(patch)[2] for patch in kept]
     return np.array([of[1:, cv2.CC_STAT_AREA].max(initial=0) for of in stats]) * surroundings.factor**2
