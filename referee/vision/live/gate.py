@@ -24,7 +24,7 @@ from referee.vision.hands.dwell import SURE_LOOKS
 from referee.vision.hands.fists import RIM_PX, ReducedFrame
 from referee.vision.hands.geometry import HandGeometry, reduced, reduction
 from referee.vision.hands.reaching_arm import OVER_MM
-from referee.vision.image.color_lut import BITS, DARK, GROUND, SKIN, UNKNOWN, label_table, skin_table
+from referee.vision.image.color_lut import BITS, DARK, GROUND, SHADED, SKIN, UNKNOWN, label_table, skin_table
 from referee.vision.image.evidence import paper_white
 from referee.vision.image.shadow import CHANGED, SHADE_FLOOR, SHADOW, TINTED, ShadowModel, channel_max, is_shadow
 from referee.vision.live.field_snapshot import FieldSnapshot
@@ -238,9 +238,9 @@ class Gate:
         rest = told & (self._memory.still_s[zone.at] >= STILL_S)
         if zone.hand is not None:
             rest &= cv2.dilate(zone.hand.astype(np.uint8), np.ones((3, 3), np.uint8)) == 0
-            rest &= ~_sleeves(labels, zone.hand)
-        piece = zone.box & (labels >= 0)
-        return FieldSnapshot(at, image, piece, int(zone.field.sum()), hand, zone.field, labels, rest)
+            shaded = (labels == GROUND) & (channel_max(cv2.absdiff(image, self._bare[zone.at])) > CHANGED)
+            rest &= ~_sleeves(np.where(shaded, SHADED, labels), zone.hand)
+        return FieldSnapshot(at, image, zone.box & (labels >= 0), int(zone.field.sum()), hand, zone.field, labels, rest)
 
 
 def reduced_frame(
@@ -284,7 +284,8 @@ def _is_near(zone: _Zone, known: _Zone) -> bool:
 
 def _sleeves(labels: np.ndarray, hand: np.ndarray) -> np.ndarray:
     """(h, w) bool: connected things of a piece's colour that leave the window, and what else of that colour touches the
-    ``hand`` (h, w) where one of these does: a sleeve, in light and shade."""
+    ``hand`` (h, w) where one of these does: a sleeve, in light and shade; of what is ``SHADED``, as a pale one seems,
+    what does both."""
     found, near = np.zeros(labels.shape, bool), cv2.dilate(hand.astype(np.uint8), np.ones((5, 5), np.uint8)) > 0
     for color in np.unique(labels[labels >= 0]):
         count, things = cv2.connectedComponents((labels == color).astype(np.uint8), connectivity=8)
@@ -293,7 +294,7 @@ def _sleeves(labels: np.ndarray, hand: np.ndarray) -> np.ndarray:
             leaves[edge] = True
         touches[things[near]] = True
         leaves[0] = touches[0] = False
-        found |= (leaves | touches if (leaves & touches).any() else leaves)[things]
+        found |= (leaves | touches if (leaves & touches).any() else leaves & (color != SHADED))[things]
     return found
 
 

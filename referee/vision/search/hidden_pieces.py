@@ -164,7 +164,7 @@ def with_hidden_pieces(
     little, beside and on what the last pictures show, and grown on it."""
     settled = _distinct(searched[0].canvas, hypotheses)
     told = _weighed(searched, settled, [], earlier, is_right)
-    if is_unlike(searched, told, earlier, is_right) or _is_far_behind(searched, told, earlier):
+    if is_unlike(searched, told, earlier, is_right) or _is_far_behind(searched, told, earlier, is_right):
         tracked = [rows for tracks in _tracked(earlier)[-LAST_TRACKED:] for rows in tracks if len(rows)]
         grown = _on_tracked(searched, settled, tracked, is_right)
         told = _weighed(searched, _distinct(searched[0].canvas, [*settled, *grown]), tracked, earlier, is_right)
@@ -291,10 +291,14 @@ def is_unlike(
 
 
 def _is_far_behind(
-    searched: Sequence[Searched], hypotheses: Sequence[Hypothesis], earlier: Sequence[EarlierView]
+    searched: Sequence[Searched],
+    hypotheses: Sequence[Hypothesis],
+    earlier: Sequence[EarlierView],
+    is_right: Callable[[Reading], bool],
 ) -> bool:
-    """Whether another of the hypotheses explains the settled views much better than the first."""
-    settled = [views[0].score - told_by(searched, views, earlier) for views in hypotheses]
+    """Whether another of the hypotheses explains the pixels of the settled views much better than the first."""
+    prior = right_prior(len(searched))
+    settled = [v[0].score - prior * is_right(v[0]) - told_by(searched, v, earlier) for v in hypotheses]
     return max(settled) - settled[0] > UNLIKE
 
 
