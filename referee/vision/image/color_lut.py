@@ -19,7 +19,7 @@ BITS = measured(5, "bits a channel", "32 KB stay in the nearest cache; codes in 
 GROUND, UNKNOWN, SKIN, DARK = -1, -2, -3, -4
 """Labels beside the palette's indices: mat (paper in light or shadow, ink), no known thing, no known thing but of the
 hue of skin and wood (hands and tongs), and dark as ink: a marker, and where none is printed a phone."""
-SHADED = 127
+SHADED = np.iinfo(np.int8).max
 """Label, above all of these, of ground that is seen darker or brighter than it was."""
 
 WARM_RED = measured((0.12, 1.0), "log R - log G", "by hand: of skin of all tones and bare wood")
