@@ -603,7 +603,7 @@ class ZoneLook:
         return mask > 0
 
     def _is_of_another(self, at_mm: np.ndarray, nearer_mm: float) -> np.ndarray:
-        """Which places (..., 2) on the table, in the mat's frame, are so much nearer to another mat's field."""
+        """Which places (..., 2) on the table, in the mat's frame, are ``nearer_mm`` nearer to another mat's field."""
         own = self.view.pose
         world = np.concatenate([at_mm, np.zeros((*at_mm.shape[:-1], 1))], -1) @ own.rotation.T + own.translation
 

@@ -284,8 +284,8 @@ def _is_near(zone: _Zone, known: _Zone) -> bool:
 
 def _sleeves(labels: np.ndarray, hand: np.ndarray) -> np.ndarray:
     """(h, w) bool: connected things of a piece's colour that leave the window, and what else of that colour touches the
-    ``hand`` (h, w) where one of these does: a sleeve, in light and shade; of what is ``SHADED``, as a pale one seems,
-    what does both."""
+    ``hand`` (h, w) where one of these does: a sleeve, in light and shade. A pale sleeve seems ``SHADED``: of that only
+    what leaves the window and touches the hand is one."""
     found, near = np.zeros(labels.shape, bool), cv2.dilate(hand.astype(np.uint8), np.ones((5, 5), np.uint8)) > 0
     for color in np.unique(labels[labels >= 0]):
         count, things = cv2.connectedComponents((labels == color).astype(np.uint8), connectivity=8)

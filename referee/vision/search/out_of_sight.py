@@ -42,8 +42,9 @@ def unseen_places(canvas: Canvas, reading: Reading, completes: bool) -> tuple[np
     draw_loose(canvas, reading)
     won = _won(canvas, rows)
     if completes:
-        _, best = np.unique(rows[np.argsort(-won, kind="stable"), 0], return_index=True)
-        near = np.repeat(rows[np.argsort(-won, kind="stable")[best]], len(NEAR_MM), axis=0)
+        ordered = rows[np.argsort(-won, kind="stable")]
+        _, best = np.unique(ordered[:, 0], return_index=True)
+        near = np.repeat(ordered[best], len(NEAR_MM), axis=0)
         near[:, 1:3] += np.tile(NEAR_MM, (len(best), 1))
         rows, won = np.vstack([rows, near]), np.append(won, _won(canvas, near))
     order = np.argsort(-won, kind="stable")[: int((won > -HARDLY_TOLD).sum())]
