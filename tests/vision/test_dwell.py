@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -22,9 +24,9 @@ def past(looks: int) -> list[SoleHand | None]:
     return [SoleHand(True, False, 60.0, FAR)] * looks
 
 
-def leaving(looks: int, tongs: bool = False, shown_mm: float = 60.0) -> list[SoleHand | None]:
+def leaving(looks: int, tongs: bool = False, shown_mm: float = 60.0, at: np.ndarray = FAR) -> list[SoleHand | None]:
     """A hand on its way out, whose tongs would show by so much."""
-    return [SoleHand(False, tongs, shown_mm, FAR)] * looks
+    return [SoleHand(False, tongs, shown_mm, at)] * looks
 
 
 def placed(times: int, tongs: bool) -> list[SoleHand | None]:
@@ -44,6 +46,9 @@ def placed(times: int, tongs: bool) -> list[SoleHand | None]:
         (at_work(12) + past(1) + leaving(1, tongs=True), None),
         (at_work(12) + past(1), None),
         (at_work(5) + past(12) + leaving(1), None),  # it works elsewhere now
+        (at_work(12) + leaving(3, at=FAR / 8), None),  # it lets go of a piece, which hides its tongs
+        (at_work(12) + leaving(2, at=FAR / 8) + leaving(2), 0.0),
+        (at_work(9) + [replace(hand, centre_mm=FAR) for hand in at_work(6)] + leaving(2, at=1.1 * FAR), None),
         (at_work(12) + leaving(1), None),  # gone before that could be seen
         (at_work(12) + leaving(3, shown_mm=30.0), None),  # its fist would hide them all the way
         (at_work(5) + leaving(3), None),  # it only passed

@@ -47,13 +47,13 @@ class DwellDetector:
         if hand is None or hand.tongs:
             self._looks += bool(self._works)
             return None
-        if hand.works and not self._has_left_place(hand):
+        if hand.works and not (self._has_dwelt() and self._has_left(hand)):
             if not self._works:
                 self._shown_by_approach.append([])
             self._works.append((at_s, hand.centre_mm))
             self._looks, self._left = self._looks + 1, 0
             return None
-        self._left += hand.shown_mm >= LEAVING_TONGS_MM
+        self._left += hand.shown_mm >= LEAVING_TONGS_MM and self._has_left(hand)
         if self._left < LEAVES_LOOKS or not self._has_dwelt():
             return None
         found = (self._works[0][0], min(1.0, len(self._works) / max(1, self._looks)))
@@ -68,12 +68,9 @@ class DwellDetector:
         known = [seen for way in self._shown_by_approach[:-2] for seen in way]
         return len(known) < SURE_LOOKS or sum(known) >= TONGS_SEEN_SHARE * len(known)
 
-    def _has_left_place(self, hand: SoleHand) -> bool:
-        """Whether it is on its way from where it has stayed: past other pieces, too, which it does not work at."""
-        if not self._has_dwelt():
-            return False
-        place = np.median([at for _, at in self._works], 0)
-        return float(np.linalg.norm(hand.centre_mm - place)) > FIST_BREADTH_MM
+    def _has_left(self, hand: SoleHand) -> bool:
+        """Whether it is away from where it was last at work: past other pieces, too, which it does not work at."""
+        return bool(self._works) and float(np.linalg.norm(hand.centre_mm - self._works[-1][1])) > FIST_BREADTH_MM
 
     def _has_dwelt(self) -> bool:
         """Whether it has worked for long, and for most of that at one place: what is carried goes on."""
