@@ -20,7 +20,7 @@ from referee.simulator.meshes import place_piece
 from referee.simulator.table import Hand, World
 from referee.vision.hands.field_hands import STOOD_LOOKS, FieldMasks, LoosePieces, field_masks, hands_over
 from referee.vision.hands.fists import Fist, ReducedFrame, detect_fists, with_owner
-from referee.vision.hands.geometry import HandGeometry, tongs_visible
+from referee.vision.hands.geometry import STRANGER, HandGeometry, tongs_visible
 from referee.vision.hands.tracker import HandTracker
 from referee.vision.live.fouls import FoulWatch
 from referee.vision.live.gate import Gate
@@ -280,3 +280,12 @@ def test_what_is_thin_between_two_pieces_may_be_a_finger_and_no_tongs(table, bet
     if between:
         labels[72:110, 92:99] = labels[72:110, 102:109] = 1
     assert [f.tongs for f in detect_fists(ReducedFrame(labels, skin, skin), geometry)] == [not between]
+
+
+@pytest.mark.parametrize(("top", "owner"), [(3, None), (7, STRANGER)], ids=["at its edge", "in it"])
+def test_a_fist_at_the_pictures_edge_is_not_told_to_be_a_strangers(table, top, owner):
+    new, skin = (np.zeros((180, 320), bool) for _ in range(2))
+    skin[top : top + 26, 60:86] = True
+    new[top + 6 : top + 20, :86] = True
+    found = detect_fists(ReducedFrame(np.full((180, 320), -1, np.int8), new, skin), geometry_of(table))
+    assert [fist.owner for fist in found] == [owner]

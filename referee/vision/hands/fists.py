@@ -13,7 +13,7 @@ import cv2
 import numpy as np
 from skimage.measure import label, regionprops
 
-from referee.vision.hands.geometry import FIST_OVER_MM, MOST_DEG, HandGeometry
+from referee.vision.hands.geometry import FIST_OVER_MM, MOST_DEG, STRANGER, HandGeometry
 from referee.vision.image.parts import around
 from referee.vision.measured import measured
 
@@ -230,6 +230,7 @@ def _fist(mask: np.ndarray, way: np.ndarray, skin: np.ndarray, coloured: np.ndar
     tongs = bool(thin.sum() >= TONGS_MM2 * px_per_mm**2)
     end = thin if tongs else mask | (ahead & ~thin)
     owner = geometry.owner(centre, way)
+    owner = None if owner == STRANGER and leaves_picture(mask) else owner  # the way is of what is not seen
     before = _sector(centre, -way, ~hand & (away < SHOWN_AHEAD_MM * px_per_mm), ARM_MM * px_per_mm)
     shows = (before & ~coloured).sum() > SHOWN_AHEAD * before.sum()
     pose = geometry.mats.poses.get(owner) if owner else None
