@@ -333,7 +333,7 @@ def test_a_build_that_moves_before_its_hand_is_seen_is_still_on_its_way(watch):
     assert watch([NOBODY] * len(sights), gates) == [("came_together", "A", 0.7)]
 
 
-@pytest.mark.parametrize(("gap", "since"), [(1, 0.1), (3, None)])
+@pytest.mark.parametrize(("gap", "since"), [(1, 0.1), (2, 0.1), (3, None)])
 def test_what_stands_on_what_came_came_too(gap, since):
     """A red piece on a blue one in the field, but for the dark line between them; or seen over it, far behind."""
     image, ground = np.full((10, 20, 3), PAPER, np.uint8), np.zeros((10, 20), bool)

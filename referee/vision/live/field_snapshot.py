@@ -162,7 +162,7 @@ def _in_field(new: np.ndarray, clear: FieldSnapshot, last: FieldSnapshot) -> np.
     ground |= _grown(_standing(clear.coloured, ground))
     stands, below = _standing(opened, ground), np.zeros(new.shape, bool)
     while (stands & ~below).any():
-        below, stands = stands, _standing(opened, ground | _grown(stands))
+        below, stands = stands, _standing(opened, ground | _grown(_grown(stands)))  # an edge has no colour
     return stands
 
 
