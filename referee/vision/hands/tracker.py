@@ -61,11 +61,11 @@ class HandTracker:
 
     def _with_last_owner(self, fist: Fist, fists: Sequence[Fist], geometry: HandGeometry) -> Fist:
         """The fist as that player's whose fist was at its place, unless its arm is another's who has no other fist."""
-        near = {f.owner for f in self._near(fist, self._last, UNMOVED_MM if fist.owner else SAME_FIST_MM)}
+        near = {f.owner for f in self._near(fist, self._last, SAME_FIST_MM if fist.owner is None else UNMOVED_MM)}
         if len(near) != 1 or not near <= geometry.mats.poses.keys() or fist.owner in near:
             return fist
         elsewhere = any(self._mm(f, fist) > UNMOVED_MM for f in _of(fist.owner, fists))
-        return with_owner(fist, near.pop(), geometry) if not fist.owner or elsewhere else fist
+        return with_owner(fist, near.pop(), geometry) if fist.owner is None or elsewhere else fist
 
     def _at_rest(self, fist: Fist) -> Fist:
         """The same player's fist where it was when it came here, with the least that its sleeves have spread since."""
