@@ -132,10 +132,12 @@ def test_a_hand_stays_its_players_where_its_arm_is_not_seen_any_more(table):
     assert tracker.update([fist((200, 64), None), fist((20, 64), None, tongs=False)], geometry)[0].owner is None
 
 
-def test_an_arm_that_leads_to_nobody_who_plays_is_a_strangers_though_it_seemed_a_players_before(table):
+@pytest.mark.parametrize(("as_player", "owner"), [(2, STRANGER), (3, "A")])
+def test_an_arm_is_a_strangers_once_it_led_to_nobody_who_plays_in_most_looks(table, as_player, owner):
     geometry, tracker = geometry_of(table), HandTracker()
-    known = [tracker.update([fist((100, 60 + n), owner)], geometry)[0].owner for n, owner in enumerate(["A", STRANGER])]
-    assert known == ["A", STRANGER]
+    told = ["A"] * as_player + [STRANGER] * 3
+    known = [tracker.update([fist((100 + 8 * n, 60), of)], geometry)[0].owner for n, of in enumerate(told)]
+    assert known == ["A"] * (len(told) - 1) + [owner]
 
 
 def test_a_patch_without_an_arm_is_nobodys_where_none_or_two_players_hands_were(table):

@@ -69,6 +69,8 @@ class Fist:
     """Over how much of a turn its player's sleeves lead away from it, as far as the picture shows them."""
     growth_deg: float = 0.0
     """By how much its sleeves spread more than they did a moment ago, with the fist at the same place."""
+    strange: int = 0
+    """In how many more looks its arm has led to nobody who plays than to a player, since it came."""
     hidden: bool = False
     """Whether it is not visible: another fist, whose mask and end these are, hides it."""
 

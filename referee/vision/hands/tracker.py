@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from referee.vision.hands.fists import TWO_FISTS_MM2, Fist, leaves_picture, with_owner
-from referee.vision.hands.geometry import HandGeometry
+from referee.vision.hands.geometry import STRANGER, HandGeometry
 from referee.vision.measured import measured
 
 SAME_FIST_MM = measured(30.0, "mm", "by hand: a fist so near to where one was a look ago is the same one")
@@ -60,12 +60,17 @@ class HandTracker:
         return sorted((f for f in fists if self._mm(f, fist) < within_mm), key=lambda f: self._mm(f, fist))
 
     def _with_last_owner(self, fist: Fist, fists: Sequence[Fist], geometry: HandGeometry) -> Fist:
-        """The fist as that player's whose fist was at its place, unless its arm is another's who has no other fist."""
-        near = {f.owner for f in self._near(fist, self._last, SAME_FIST_MM if fist.owner is None else UNMOVED_MM)}
+        """The fist as that player's whose fist was at its place, unless its arm is another's who has no other fist. A
+        stranger's it is once its arm has led to nobody who plays in more looks than to a player."""
+        last = next(iter(self._near(fist, self._last, HIDDEN_MM)), replace(fist, strange=0))
+        fist = replace(fist, strange=last.strange + (fist.owner == STRANGER) - (fist.owner in geometry.mats.poses))
+        if fist.owner == STRANGER:
+            return fist if fist.strange > 0 else with_owner(fist, last.owner, geometry)
+        near = {f.owner for f in self._near(fist, self._last, UNMOVED_MM if fist.owner else SAME_FIST_MM)}
         if len(near) != 1 or not near <= geometry.mats.poses.keys() or fist.owner in near:
             return fist
         elsewhere = any(self._mm(f, fist) > UNMOVED_MM for f in _of(fist.owner, fists))
-        return with_owner(fist, near.pop(), geometry) if fist.owner is None or elsewhere else fist
+        return with_owner(fist, near.pop(), geometry) if not fist.owner or elsewhere else fist
 
     def _at_rest(self, fist: Fist) -> Fist:
         """The same player's fist where it was when it came here, with the least that its sleeves have spread since."""
