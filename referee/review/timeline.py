@@ -23,7 +23,7 @@ from referee.vision.live.fouls import LOOK_S, DetectedFoul, FoulWatch
 from referee.vision.live.gate import Gate, GateState
 
 CACHE = ".timeline.json"
-VERSION = 13
+VERSION = 14
 """Raise when the reading changes, so that stored time lines are read anew."""
 
 LATER_S = 0.7
@@ -133,7 +133,7 @@ class WatchedFilm:
 
 def stored_timeline(attempt: Attempt, tick: Callable[[], object] = lambda: None) -> dict:
     """The time line as JSON, worked out at the first call and kept beside the attempt where possible."""
-    if (kept := _stored(attempt)) is not None:
+    if (kept := kept_timeline(attempt)) is not None:
         return kept
     found = read_timeline(attempt, tick).to_json() | {"findings": stop_findings(attempt, tick), "key": _key(attempt)}
     with suppress(OSError):
@@ -141,13 +141,8 @@ def stored_timeline(attempt: Attempt, tick: Callable[[], object] = lambda: None)
     return found
 
 
-def is_stored(attempt: Attempt) -> bool:
-    """Whether ``stored_timeline`` answers at once."""
-    return _stored(attempt) is not None
-
-
-def _stored(attempt: Attempt) -> dict | None:
-    """The kept time line, unless the record or the way of reading has changed since."""
+def kept_timeline(attempt: Attempt) -> dict | None:
+    """What ``stored_timeline`` answers at once; None where it is to be worked out: never yet, or by another version."""
     with suppress(OSError, ValueError):
         kept = json.loads((attempt.folder / CACHE).read_text(encoding="utf-8"))
         return kept if kept.get("key") == _key(attempt) else None

@@ -29,7 +29,7 @@ from referee.recording import load_attempt
 from referee.recording.video import VideoWriter
 from referee.review.placements import PlacedPiece, RestingBuild, placed_pieces
 from referee.review.stop_ruling import stop_findings
-from referee.review.timeline import WatchedFilm, is_stored, pace, read_timeline, stored_timeline
+from referee.review.timeline import WatchedFilm, kept_timeline, pace, read_timeline, stored_timeline
 from referee.vision.live.build_stages import BuildStages, Stage
 from referee.vision.live.field_snapshot import FieldSnapshot
 
@@ -236,9 +236,9 @@ def test_pace_adds_up_over_a_match():
 
 def test_a_kept_time_line_is_read_anew_once_the_record_has_changed(kit, tmp_path):
     folder = kit.make_attempt(tmp_path / "a")
-    assert not is_stored(load_attempt(folder))
+    assert kept_timeline(load_attempt(folder)) is None
     (folder / ".timeline.json").write_text(json.dumps({"key": "of another record", "zones": {}}))
-    assert not is_stored(load_attempt(folder))
+    assert kept_timeline(load_attempt(folder)) is None
 
 
 def test_a_recording_killed_before_its_first_frame_has_no_time_line_and_says_so(kit, tmp_path):

@@ -99,8 +99,7 @@ def collapse(folder):
 @pytest.fixture
 def told(monkeypatch):
     """The collapse's time line without the work."""
-    monkeypatch.setattr("referee.web.pages.attempt_archive.is_stored", lambda attempt: True)
-    monkeypatch.setattr("referee.web.pages.attempt_archive.stored_timeline", lambda attempt: STORY)
+    monkeypatch.setattr("referee.web.pages.attempt_archive.kept_timeline", lambda attempt: STORY)
 
 
 @pytest.fixture

@@ -26,7 +26,7 @@ from referee.recording.index import ArchiveFilter, AttemptSummary, Index, Record
 from referee.recording.video import read_frame
 from referee.recording.writer import UNFINISHED
 from referee.review.film import observer_of
-from referee.review.timeline import is_stored, stored_timeline
+from referee.review.timeline import kept_timeline, stored_timeline
 from referee.vision.observer import NO_EARLIER_PICTURES
 from referee.vision.overlay import with_panel
 from referee.web.i18n.texts import moment
@@ -219,8 +219,8 @@ class Archive:
         attempt = self.attempt(name)
         if attempt is None:
             return {"problem": "no such attempt"}
-        if is_stored(attempt):
-            return stored_timeline(attempt)
+        if (kept := kept_timeline(attempt)) is not None:
+            return kept
         with self._lock:
             if name not in self._asked:
                 self._asked[name] = ""
