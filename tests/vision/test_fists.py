@@ -297,14 +297,3 @@ def test_a_fist_at_the_pictures_edge_is_not_told_to_be_a_strangers(table, top, o
     new[top + 6 : top + 20, :86] = True
     found = detect_fists(ReducedFrame(np.full((180, 320), -1, np.int8), new, skin), geometry_of(table))
     assert [fist.owner for fist in found] == [owner]
-
-
-@pytest.mark.parametrize("stands", [False, True], ids=["carried", "standing"])
-def test_tongs_are_not_looked_for_behind_a_piece_that_they_carry(beside, stands):
-    geometry = geometry_of(beside)
-    low, build = np.ones((180, 320), bool), np.zeros((180, 320), bool)
-    build[60:70, 109:119] = True
-    field = FieldMasks(low, low, build, build & stands)
-    bare = with_owner(fist((100, 64), "A", tongs=False), "A", geometry)
-    sole = hands_over([bare], field, geometry, geometry.mats.poses["A"]).sole
-    assert sole is not None and (sole.shown_mm > 0) == stands

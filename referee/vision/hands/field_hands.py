@@ -11,7 +11,7 @@ import cv2
 import numpy as np
 
 from calibration.mat import FIELD, MatPose
-from referee.vision.hands.fists import NEAR_PX, RIM_PX, SHOWN_AHEAD_MM, Fist, ReducedFrame, distance_from
+from referee.vision.hands.fists import NEAR_PX, RIM_PX, Fist, ReducedFrame
 from referee.vision.hands.geometry import MIDDLE_MM, STRANGER, TONGS, HandGeometry, tongs_shown_mm, tongs_visible
 from referee.vision.hands.reaching_arm import OVER_MM
 from referee.vision.hands.tracker import SEPARATE_FISTS_MM, separate_hands
@@ -35,8 +35,8 @@ WIDENED_DEG = measured(16.0, "degrees", "by hand: so much less where it spread s
 @dataclass(frozen=True, eq=False)
 class SoleHand:
     """The only hand of a field's player, where that can be told: whether it ``works`` there, at what stands in it;
-    whether its ``tongs`` show; ``shown_mm``: so much of them would, 0 behind a piece that it carries; ``centre_mm``:
-    where it is in the picture, (2,) in mm of the fields' scale."""
+    whether its ``tongs`` show; ``shown_mm``: so much of them would; ``centre_mm``: where it is in the picture, (2,) in
+    mm of the fields' scale."""
 
     works: bool
     tongs: bool | None
@@ -61,13 +61,13 @@ class FieldHands:
 @dataclass(frozen=True, eq=False)
 class FieldMasks:
     """A field in the reduced picture, (h, w) bool each: ``low``, it and what is not high over it; ``over``, the same
-    for who has nothing to do there; ``build``, what has come to be seen in it; ``stood``, what of that stands, or stood
-    until something came before it, False where that is not followed."""
+    for who has nothing to do there; ``build``, what has come to stand in it; ``hidden``, what stood there until
+    something came before it, None where that is not followed."""
 
     low: np.ndarray
     over: np.ndarray
     build: np.ndarray
-    stood: np.ndarray | np.bool_ = np.False_
+    hidden: np.ndarray | None = None
 
 
 @dataclass(eq=False)
@@ -94,13 +94,13 @@ class StandingPieces:
     _stood: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), bool))
 
     def update(self, frame: ReducedFrame, masks: FieldMasks) -> FieldMasks:
-        """The same field, with what stands in it now, or is hidden."""
+        """The same field, with what is hidden in it now."""
         if self._looks.shape != masks.build.shape:
             self._looks, self._stood = np.zeros(masks.build.shape, np.int32), np.zeros(masks.build.shape, bool)
+        hides = frame.new & (frame.labels < 0)
         self._looks = np.where(masks.build, self._looks + 1, 0)
-        there = masks.build | (frame.new & (frame.labels < 0))  # seen, or hidden by what is new
-        self._stood = (self._stood & there) | (self._looks >= STOOD_LOOKS)
-        return replace(masks, stood=self._stood)
+        self._stood = (self._stood & (masks.build | hides)) | (self._looks >= STOOD_LOOKS)
+        return replace(masks, hidden=self._stood & hides)
 
 
 def field_masks(frame: ReducedFrame, geometry: HandGeometry, pose: MatPose, loose: np.ndarray) -> FieldMasks:
@@ -130,9 +130,10 @@ def hands_over(fists: Sequence[Fist], masks: FieldMasks, geometry: HandGeometry,
     away = [f for f in own if f not in own_here and not _is_at_work(f, pose)]
     second = bare or (any(f.tongs for f in away) and any(not f.tongs for f in own_here))
     hands = len(separate_hands(own if second else [f for f in own if f not in away], px_per_mm))
-    there = bool(own_here) or two or hands > 1
+    if not own_here and not two and hands < 2:
+        return FieldHands(owners, sole=sole, unseen=unseen)
     behind = sum(f.hidden and f.owner == pose.zone for f in here)
-    return FieldHands(owners, max(hands + behind, 1 + two) * there, bare if there else False, sole, unseen)
+    return FieldHands(owners, max(hands + behind, 1 + two), bare, sole, unseen)
 
 
 def _is_here(fist: Fist, masks: FieldMasks, pose: MatPose, least_px: float) -> bool:
@@ -147,8 +148,7 @@ def _sole_hand(own: Sequence[Fist], masks: FieldMasks, pose: MatPose, px_per_mm:
     end = own[0].tongs_end if own else None
     if end is None or any(f.hidden or not np.array_equal(f.centre, own[0].centre) for f in own):
         return None
-    carries = any((distance_from(f.end)[masks.build & ~masks.stood] < SHOWN_AHEAD_MM * px_per_mm).any() for f in own)
-    shown = 0.0 if carries else tongs_shown_mm(pose, end - pose.rotation @ TONGS)
+    shown = tongs_shown_mm(pose, end - pose.rotation @ TONGS)
     works = any(_touches_build(f, masks) for f in own) or _hidden_px(own[0], masks) >= SHOWS_MM2 * px_per_mm**2
     return SoleHand(works, any(f.tongs for f in own), shown, own[0].centre / px_per_mm)
 
@@ -194,4 +194,4 @@ def _is_left_over(fist: Fist, fists: Sequence[Fist], others: Collection[str], ap
 
 def _hidden_px(fist: Fist, masks: FieldMasks) -> float:
     """How many pixels of what stands there are behind the fist: it is before the build, and its tongs would be too."""
-    return float(((fist.mask | fist.end) & masks.stood & ~masks.build).sum())
+    return 0.0 if masks.hidden is None else float(((fist.mask | fist.end) & masks.hidden).sum())
