@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import shutil
 import sys
+from collections.abc import Container
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -154,14 +155,16 @@ BLUE, HAND = 1, -2
 """A colour's label, and that of what is neither piece nor mat."""
 
 
-def resting(*shown: int) -> Stage:
-    """What is at rest in a field of one pixel that shows these labels, look by look; a hand is never at rest."""
+def resting(*shown: int, hands: Container[int] = ()) -> Stage:
+    """What is at rest in a field of one pixel that shows these labels, look by look; a hand is never at rest. In some
+    looks ``hands`` are beside it."""
     stages, field = BuildStages(), np.full((3, 3), True)
     for n, label in enumerate(shown):
         labels = np.full((3, 3), label, np.int8)
         image = np.full((3, 3, 3), 40 * (label + 4), np.uint8)
         rest = np.full((3, 3), label != HAND and shown[n - 2 : n + 1] == (label,) * 3)
-        look = FieldSnapshot((0, 0), image, labels >= 0, 9, label == HAND, field, labels, rest)
+        hand = label == HAND or n in hands
+        look = FieldSnapshot((0, 0), image, labels >= 0, 9, hand, field, labels, rest)
         stages.add(Frame(np.repeat(np.repeat(image, 4, 0), 4, 1), n, float(n)), look)
     assert stages.now is not None
     return stages.now
@@ -181,6 +184,12 @@ def test_what_has_come_to_rest_tells_since_when_it_was_seen(shown, since_s, befo
     stage = resting(*shown)
     assert (stage.labels == BLUE).all()
     assert (stage.since_s[1, 1], stage.before_s[1, 1]) == (since_s, before_s)
+
+
+@pytest.mark.parametrize(("bare", "stands"), [(4, True), (5, False)], ids=["under a sleeve", "taken away"])
+def test_a_piece_has_gone_where_its_place_is_bare_and_no_hand_is_over_the_field(bare, stands):
+    stage = resting(-1, BLUE, BLUE, BLUE, *[-1] * bare, hands=range(4, 8))
+    assert (stage.labels[1, 1] == BLUE) == stands
 
 
 def placed_at(seconds: float, x: float = 0.0, shape: str = "cube") -> tuple[Piece, PlacedPiece]:

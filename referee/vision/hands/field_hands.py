@@ -130,10 +130,9 @@ def hands_over(fists: Sequence[Fist], masks: FieldMasks, geometry: HandGeometry,
     away = [f for f in own if f not in own_here and not _is_at_work(f, pose)]
     second = bare or (any(f.tongs for f in away) and any(not f.tongs for f in own_here))
     hands = len(separate_hands(own if second else [f for f in own if f not in away], px_per_mm))
-    if not own_here and not two and hands < 2:
-        return FieldHands(owners, sole=sole, unseen=unseen)
+    there = bool(own_here) or two or hands > 1
     behind = sum(f.hidden and f.owner == pose.zone for f in here)
-    return FieldHands(owners, max(hands + behind, 1 + two), bare, sole, unseen)
+    return FieldHands(owners, max(hands + behind, 1 + two) * there, bare if there else False, sole, unseen)
 
 
 def _is_here(fist: Fist, masks: FieldMasks, pose: MatPose, least_px: float) -> bool:

@@ -1,8 +1,8 @@
 """The stages of a build: what was last seen at rest at each pixel of a field's window while players build.
 
-A hand, a sleeve and what is carried are never at rest, so a stage shows the pieces as they stood when the last hand was
-before them. A stage is kept when something as large as a piece has come or gone since the one before and nothing has
-for a moment. What stands behind another piece in the end is shown by the stages from before that one came.
+A hand, a sleeve and what is carried are never at rest: a stage shows the pieces as they stood when the last hand was
+before them, and none has gone where a hand is. It is kept when something as large as a piece has come or gone since the
+one before and nothing for a moment. What stands behind another piece in the end is shown by those before that one came.
 """
 
 import copy
@@ -108,12 +108,13 @@ class BuildStages:
             self._empty, self._seen, self._seen_since_s, self._shown_s = look.image, none, begun.copy(), begun.copy()
             self._covered = none.copy(), begun.copy(), begun.copy()
         self._at_s, self._field_px, now = frame.at_s, look.field, self.now
-        self._time(now, look, frame.at_s)
+        at_rest = look.rest & ~(look.hand & (now.labels >= 0) & (look.labels < 0))
+        self._time(now, replace(look, rest=at_rest), frame.at_s)
         self.see_gone(look)
         size = shown.shape[1::-1]
-        rest = cv2.resize(look.rest.astype(np.uint8), size, interpolation=cv2.INTER_NEAREST)
+        rest = cv2.resize(at_rest.astype(np.uint8), size, interpolation=cv2.INTER_NEAREST)
         cv2.copyTo(np.ascontiguousarray(shown), rest, now.picture)
-        now.rested_s[look.rest] = frame.at_s
+        now.rested_s[at_rest] = frame.at_s
         if is_piece(now.labels != self._before, look.field):
             self._before, self._since_s = now.labels.copy(), frame.at_s
         elif frame.at_s - self._since_s >= CALM_S and (
@@ -142,7 +143,7 @@ class BuildStages:
 
     def see_gone(self, look: FieldSnapshot) -> None:
         """Note where the field looks empty, also when nobody builds any more."""
-        if look.rest is None or look.labels is None or look.image.shape != self._empty.shape:
+        if look.hand or look.rest is None or look.labels is None or look.image.shape != self._empty.shape:
             return
         bare = look.rest & (look.labels < 0) & (channel_max(cv2.absdiff(look.image, self._empty)) <= CHANGED)
         for stage in self.kept:
