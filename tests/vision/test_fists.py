@@ -18,7 +18,14 @@ from cards.deck import builtin_deck
 from referee.devices.ports import Frame
 from referee.simulator.meshes import place_piece
 from referee.simulator.table import Hand, World
-from referee.vision.hands.field_hands import STOOD_LOOKS, FieldMasks, LoosePieces, field_masks, hands_over
+from referee.vision.hands.field_hands import (
+    STOOD_LOOKS,
+    FieldMasks,
+    LoosePieces,
+    StandingPieces,
+    field_masks,
+    hands_over,
+)
 from referee.vision.hands.fists import Fist, ReducedFrame, detect_fists, with_owner
 from referee.vision.hands.geometry import STRANGER, HandGeometry, tongs_visible
 from referee.vision.hands.tracker import HandTracker
@@ -297,3 +304,16 @@ def test_a_fist_at_the_pictures_edge_is_not_told_to_be_a_strangers(table, top, o
     new[top + 6 : top + 20, :86] = True
     found = detect_fists(ReducedFrame(np.full((180, 320), -1, np.int8), new, skin), geometry_of(table))
     assert [fist.owner for fist in found] == [owner]
+
+
+@pytest.mark.parametrize("before", ["bare", "hidden"])
+def test_tongs_are_not_looked_for_behind_a_piece_that_they_carry(beside, before):
+    geometry, pieces = geometry_of(beside), StandingPieces()
+    low, build, none = np.ones((180, 320), bool), np.zeros((180, 320), bool), np.zeros((180, 320), bool)
+    build[60:70, 109:119] = True
+    for seen, new in ((none, build & (before == "hidden")), (build, none)):
+        frame = ReducedFrame(np.where(seen, 1, -1).astype(np.int8), new, none)
+        field = pieces.update(frame, FieldMasks(low, low, seen))
+    hand = with_owner(fist((100, 64), "A", tongs=False), "A", geometry)
+    sole = hands_over([hand], field, geometry, geometry.mats.poses["A"]).sole
+    assert sole is not None and (sole.shown_mm == 0) == (before == "bare")

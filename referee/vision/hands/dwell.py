@@ -53,7 +53,7 @@ class DwellDetector:
             self._works.append((at_s, hand.centre_mm))
             self._looks, self._left = self._looks + 1, 0
             return None
-        self._left += hand.shown_mm >= LEAVING_TONGS_MM and self._has_left(hand)
+        self._left = self._left + 1 if hand.shown_mm >= LEAVING_TONGS_MM and self._has_left(hand) else 0
         if self._left < LEAVES_LOOKS or not self._has_dwelt():
             return None
         found = (self._works[0][0], min(1.0, len(self._works) / max(1, self._looks)))

@@ -11,7 +11,7 @@ import cv2
 import numpy as np
 
 from calibration.mat import FIELD, MatPose
-from referee.vision.hands.fists import NEAR_PX, RIM_PX, Fist, ReducedFrame
+from referee.vision.hands.fists import NEAR_PX, RIM_PX, SHOWN_AHEAD_MM, Fist, ReducedFrame, distance_from
 from referee.vision.hands.geometry import MIDDLE_MM, STRANGER, TONGS, HandGeometry, tongs_shown_mm, tongs_visible
 from referee.vision.hands.reaching_arm import OVER_MM
 from referee.vision.hands.tracker import SEPARATE_FISTS_MM, separate_hands
@@ -26,17 +26,15 @@ REACH_MM = measured(
 )
 SHOWS_MM2 = measured(70.0, "mm2", "by hand: so much of tongs or fist is in the field, or before a build; less is a rim")
 STOOD_LOOKS = measured(4, "looks", "by hand: what shows so often in a row stands; what is carried is seen shorter")
-TWO_ARMS_DEG = measured(
-    88.0, "degrees", "by hand, seen from behind: one sleeve spreads over 40 to 80, two that lead to one place over 100"
-)
+TWO_ARMS_DEG = measured(88.0, "degrees", "by hand, from behind: one sleeve spreads over 40 to 80, two over 100")
 WIDENED_DEG = measured(16.0, "degrees", "by hand: so much less where it spread so much less lately; noise is eight")
 
 
 @dataclass(frozen=True, eq=False)
 class SoleHand:
     """The only hand of a field's player, where that can be told: whether it ``works`` there, at what stands in it;
-    whether its ``tongs`` show; ``shown_mm``: so much of them would; ``centre_mm``: where it is in the picture, (2,) in
-    mm of the fields' scale."""
+    whether its ``tongs`` show; ``shown_mm``: so much of them would, 0 behind a piece that it carries; ``centre_mm``:
+    where it is in the picture, (2,) in mm of the fields' scale."""
 
     works: bool
     tongs: bool | None
@@ -62,12 +60,14 @@ class FieldHands:
 class FieldMasks:
     """A field in the reduced picture, (h, w) bool each: ``low``, it and what is not high over it; ``over``, the same
     for who has nothing to do there; ``build``, what has come to stand in it; ``hidden``, what stood there until
-    something came before it, None where that is not followed."""
+    something came before it, None where that is not followed; ``brought``, what of the build is seen where the look
+    before showed the bare table."""
 
     low: np.ndarray
     over: np.ndarray
     build: np.ndarray
     hidden: np.ndarray | None = None
+    brought: np.ndarray | np.bool_ = np.False_
 
 
 @dataclass(eq=False)
@@ -92,15 +92,18 @@ class StandingPieces:
 
     _looks: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), np.int32))
     _stood: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), bool))
+    _bare: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), bool))
 
     def update(self, frame: ReducedFrame, masks: FieldMasks) -> FieldMasks:
-        """The same field, with what is hidden in it now."""
+        """The same field, with what is hidden in it now, and what is brought."""
         if self._looks.shape != masks.build.shape:
             self._looks, self._stood = np.zeros(masks.build.shape, np.int32), np.zeros(masks.build.shape, bool)
+            self._bare = self._stood
         hides = frame.new & (frame.labels < 0)
         self._looks = np.where(masks.build, self._looks + 1, 0)
         self._stood = (self._stood & (masks.build | hides)) | (self._looks >= STOOD_LOOKS)
-        return replace(masks, hidden=self._stood & hides)
+        brought, self._bare = masks.build & self._bare, ~(masks.build | hides)
+        return replace(masks, hidden=self._stood & hides, brought=brought)
 
 
 def field_masks(frame: ReducedFrame, geometry: HandGeometry, pose: MatPose, loose: np.ndarray) -> FieldMasks:
@@ -147,7 +150,9 @@ def _sole_hand(own: Sequence[Fist], masks: FieldMasks, pose: MatPose, px_per_mm:
     end = own[0].tongs_end if own else None
     if end is None or any(f.hidden or not np.array_equal(f.centre, own[0].centre) for f in own):
         return None
-    shown = tongs_shown_mm(pose, end - pose.rotation @ TONGS)
+    near = [distance_from(f.end)[masks.brought] < 2 * SHOWN_AHEAD_MM * px_per_mm for f in own]
+    carries = any(of.sum() >= 4 * SHOWS_MM2 * px_per_mm**2 for of in near)  # a third of a small face
+    shown = 0.0 if carries else tongs_shown_mm(pose, end - pose.rotation @ TONGS)
     works = any(_touches_build(f, masks) for f in own) or _hidden_px(own[0], masks) >= SHOWS_MM2 * px_per_mm**2
     return SoleHand(works, any(f.tongs for f in own), shown, own[0].centre / px_per_mm)
 

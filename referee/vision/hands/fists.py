@@ -94,7 +94,7 @@ def _of_patches(
     patches: list[np.ndarray], skin: np.ndarray, coloured: np.ndarray, arm: np.ndarray, geometry: HandGeometry
 ) -> Iterator[Fist]:
     """The fists that show as patches of skin; (h, w) bool: ``coloured``, of a piece's colour, ``arm``, of an arm."""
-    nearest = np.argmin([_distance(patch) for patch in patches], 0) if patches else None
+    nearest = np.argmin([distance_from(patch) for patch in patches], 0) if patches else None
     for n, mask in enumerate(patches):
         centre = _points(mask).mean(0)
         if not _inside(centre, mask.shape):
@@ -168,7 +168,7 @@ def _points(mask: np.ndarray) -> np.ndarray:
     return np.column_stack([columns, rows]).astype(float)
 
 
-def _distance(mask: np.ndarray) -> np.ndarray:
+def distance_from(mask: np.ndarray) -> np.ndarray:
     """(h, w): px from what is in the mask."""
     return cv2.distanceTransform((~mask).astype(np.uint8), cv2.DIST_L2, 3)
 
@@ -226,8 +226,8 @@ def _fist(mask: np.ndarray, way: np.ndarray, skin: np.ndarray, coloured: np.ndar
     centre, px_per_mm = _points(mask).mean(0), geometry.px_per_mm
     ahead = _sector(centre, -way, around(mask, skin), ARM_MM * px_per_mm)
     fingers = thick_part(skin | coloured, FINGER_MM * px_per_mm)  # what shows between pieces may be a finger
-    away = _distance(mask)
-    hand = (_distance(fingers & skin) <= 1) | (away <= FINGER_MM * px_per_mm)
+    away = distance_from(mask)
+    hand = (distance_from(fingers & skin) <= 1) | (away <= FINGER_MM * px_per_mm)
     thin = ahead & ~hand
     tongs = bool(thin.sum() >= TONGS_MM2 * px_per_mm**2)
     end = thin if tongs else mask | (ahead & ~thin)

@@ -17,12 +17,7 @@ import numpy as np
 from calibration.mat import FIELD, LEAST_DESCENT, SHEET, MatPose, Mats
 from referee.vision.measured import measured
 
-WIDTH_PX = measured(
-    320,
-    "px",
-    "width of the reduced picture: tongs 10 mm thick are still 3 pixels, a sleeve some ten, and averaging kills the "
-    "noise",
-)
+WIDTH_PX = measured(320, "px", "width of the reduced picture: tongs 10 mm thick are still 3 pixels, a sleeve some ten")
 MIDDLE_MM = measured(40.0, "mm", "by hand: about so high over the table hands are; higher ones pass by")
 FIST_OVER_MM = measured(90.0, "mm", "by hand: about so high is a fist that works; a lower one has no tongs")
 TONGS = np.array(
