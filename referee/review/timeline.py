@@ -145,7 +145,7 @@ def kept_timeline(attempt: Attempt) -> dict | None:
     """What ``stored_timeline`` answers at once; None where it is to be worked out: never yet, or by another version."""
     with suppress(OSError, ValueError):
         kept = json.loads((attempt.folder / CACHE).read_text(encoding="utf-8"))
-        return kept if kept.get("key") == _key(attempt) else None
+        return kept if isinstance(kept, dict) and kept.get("key") == _key(attempt) else None
     return None
 
 

@@ -60,8 +60,8 @@ class FieldHands:
 class FieldMasks:
     """A field in the reduced picture, (h, w) bool each: ``low``, it and what is not high over it; ``over``, the same
     for who has nothing to do there; ``build``, what has come to stand in it; ``hidden``, what stood there until
-    something came before it, None where that is not followed; ``brought``, what of the build is seen where the look
-    before showed the bare table."""
+    something came before it, None where that is not followed; ``brought``, what of the build is seen where nothing
+    new was in the look before."""
 
     low: np.ndarray
     over: np.ndarray
