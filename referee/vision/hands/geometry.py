@@ -14,7 +14,7 @@ from functools import cached_property
 import cv2
 import numpy as np
 
-from calibration.mat import FIELD, LEAST_DESCENT, SHEET, MatPose, Mats
+from calibration.mat import FIELD, LEAST_DESCENT, MatPose, Mats
 from referee.vision.measured import measured
 
 WIDTH_PX = measured(320, "px", "width of the reduced picture: tongs 10 mm thick are still 3 pixels, a sleeve some ten")
@@ -52,12 +52,6 @@ ARM_PARTS = measured(3, "parts of the way", "the way is taken one part up: a sho
 
 STRANGER_DEG = measured(
     75.0, "degrees", "further off every player's way it is somebody else's: 82 to 140 of who stands at a table's end"
-)
-STRANGER_ON_TABLE_DEG = measured(
-    55.0,
-    "degrees",
-    "the same on the table: 47 to 120 of who stands at its near end; of players at most 54, of one in a hundred over "
-    "39, at 90 simulated tables (seeds 40 to 69)",
 )
 
 STRANGER = ""
@@ -135,9 +129,9 @@ class HandGeometry:
 
     def owner(self, hand: np.ndarray, way: np.ndarray, over_field: bool = False) -> str | None:
         """Zone of the player whose arm leads this way (2,) from a hand at a pixel (2,): None where that is not clear,
-        ``STRANGER`` where it leads to none of them, the only player's where one mat is known. ``over_field``: the way
-        begins at a field's centre, not at the hand. Then ``STOP_SHOULDER_MM`` is asked, and beside a single known mat
-        others may sit (``STRANGER``)."""
+        the only player's where one mat is known. ``over_field``: the way begins at a field's centre, not at the hand.
+        Then ``STOP_SHOULDER_MM`` is asked, beside a single known mat others may sit, and it is ``STRANGER`` where the
+        way leads to none of the players."""
         shoulders, poses = STOP_SHOULDER_MM[None] if over_field else SHOULDERS_MM, self.mats.poses
         off = {zone: float(self.off_deg(hand, way[None], pose, shoulders)[0]) for zone, pose in poses.items()}
         if len(off) < 2:
@@ -146,21 +140,9 @@ class HandGeometry:
                 return zone
             off[STRANGER] = float(self.off_deg(hand, way[None], pose, STRANGERS_MM)[0])
         (least, zone), (second, _) = sorted((deg, zone) for zone, deg in off.items())[:2]
-        if least > STRANGER_DEG or (not over_field and self._off_on_table_deg(hand, way) > STRANGER_ON_TABLE_DEG):
+        if over_field and least > STRANGER_DEG:
             return STRANGER
         return zone if least < MOST_DEG and second - least > APART_DEG else None
-
-    def _off_on_table_deg(self, hand: np.ndarray, way: np.ndarray) -> float:
-        """Degrees on the table between the way (2,) in the picture from a hand at a pixel (2,) and that to the nearest
-        shoulder of any player; 0 next to a player, whose arm may lead anywhere there. From low down the camera sees a
-        way to the side and one towards it as nearly one."""
-        off = []
-        for pose in self.mats.poses.values():
-            start, ahead = (self.on_plane(at, pose, FIST_OVER_MM)[:2] for at in (hand, hand + way))
-            if abs(start[0]) < SHEET[0] and start[1] < -SHEET[1]:
-                return 0.0
-            off.append(float(_least_deg((ahead - start)[None], SHOULDERS_MM[:, :2] - start)[0]))
-        return min(off)
 
     def off_deg(
         self, hand: np.ndarray, ways: np.ndarray, pose: MatPose, shoulders_mm: np.ndarray = SHOULDERS_MM
