@@ -210,8 +210,8 @@ def test_nobodys_hand_in_a_field_is_its_players_once_the_others_is_seen_elsewher
 
 @pytest.mark.parametrize(
     ("rows", "columns", "seen"),
-    [((60, 66), (86, 110), 1), ((60, 84), (86, 92), 0), ((170, 176), (86, 110), 0)],
-    ids=["at its end", "along it", "at the picture's edge"],
+    [((60, 66), (86, 110), 1), ((60, 84), (86, 92), 0), ((60, 62), (76, 120), 0), ((170, 176), (86, 110), 0)],
+    ids=["at its end", "along it", "its edge alone", "at the picture's edge"],
 )
 def test_a_rim_of_skin_is_a_fist_at_its_sleeves_end_and_not_along_it(table, rows, columns, seen, monkeypatch):
     monkeypatch.setattr("referee.vision.hands.fists._arms", lambda *_: iter([(np.array([0.0, -1.0]), "A")]))

@@ -119,9 +119,9 @@ def _of_patches(
 
 def _of_rims(patches: list[np.ndarray], skin: np.ndarray, arm: np.ndarray, geometry: HandGeometry) -> Iterator[Fist]:
     """The fists of which a rim shows: their sleeves are before them, as seen from behind their players."""
-    rims = (
-        part for part in _parts(skin, RIM_MM2 * geometry.px_per_mm**2) if not any((part & p).any() for p in patches)
-    )
+    shown = thick_part(skin, RIM_PX)  # a dark line along a sleeve's edge is none
+    parts = _parts(shown, RIM_MM2 * geometry.px_per_mm**2)
+    rims = (part for part in parts if not any((part & patch).any() for patch in patches))
     for mask in rims:
         centre = _points(mask).mean(0)
         for way, owner in _arms(centre, mask, arm, geometry):
