@@ -139,12 +139,21 @@ def test_a_hand_stays_its_players_where_its_arm_is_not_seen_any_more(table):
     assert tracker.update([fist((200, 64), None), fist((20, 64), None, tongs=False)], geometry)[0].owner is None
 
 
-@pytest.mark.parametrize(("as_player", "owner"), [(2, STRANGER), (3, "A")])
-def test_an_arm_is_a_strangers_once_it_led_to_nobody_who_plays_in_most_looks(table, as_player, owner):
+@pytest.mark.parametrize(
+    ("log_odds", "owners"),
+    [((-2, -2, 3, 3, 3), ["A", "A", "A", "A", STRANGER]), ((3, -2, 3), [STRANGER, "A", STRANGER])],
+    ids=["one who played", "one who came"],
+)
+def test_an_arm_is_a_strangers_once_its_looks_together_tell_so(table, log_odds, owners):
     geometry, tracker = geometry_of(table), HandTracker()
-    told = ["A"] * as_player + [STRANGER] * 3
-    known = [tracker.update([fist((100 + 8 * n, 60), of)], geometry)[0].owner for n, of in enumerate(told)]
-    assert known == ["A"] * (len(told) - 1) + [owner]
+    looks = [replace(fist((100 + 8 * n, 60), "A"), stranger=odds) for n, odds in enumerate(log_odds)]
+    assert [tracker.update([look], geometry)[0].owner for look in looks] == owners
+
+
+def test_where_an_own_hand_was_long_another_is_a_strangers_soon(table):
+    geometry, tracker = geometry_of(table), HandTracker()
+    looks = [replace(fist((100, 60), "A"), stranger=odds) for odds in [-2] * 50 + [5] * 3]
+    assert [tracker.update([look], geometry)[0].owner for look in looks][-1] == STRANGER
 
 
 def test_a_patch_without_an_arm_is_nobodys_where_none_or_two_players_hands_were(table):
@@ -156,7 +165,7 @@ def test_a_patch_without_an_arm_is_nobodys_where_none_or_two_players_hands_were(
 
 @pytest.mark.parametrize(("top", "seen"), [(60, 1), (0, 0)])
 def test_what_is_only_the_pictures_rim_is_no_fist_though_something_leads_to_it(table, top, seen, monkeypatch):
-    monkeypatch.setattr("referee.vision.hands.fists._arms", lambda *_: iter([(np.array([0.0, -1.0]), "A")]))
+    monkeypatch.setattr("referee.vision.hands.fists._arm_directions", lambda *_: iter([np.array([0.0, -1.0])]))
     geometry = geometry_of(table)
     skin = np.zeros((180, 320), bool)
     skin[top : top + 9, 86:125] = True
@@ -169,7 +178,7 @@ def test_what_is_only_the_pictures_rim_is_no_fist_though_something_leads_to_it(t
 def test_a_patch_of_skin_without_an_arm_may_be_a_fist_but_not_where_it_goes_on_beyond_the_picture(
     table, row, seen, monkeypatch
 ):
-    monkeypatch.setattr("referee.vision.hands.fists._arms", lambda *_: iter(()))
+    monkeypatch.setattr("referee.vision.hands.fists._arm_directions", lambda *_: iter(()))
     geometry = geometry_of(table)
     skin = np.zeros((180, 320), bool)
     skin[row : row + 22, 86:115] = True
@@ -214,7 +223,7 @@ def test_nobodys_hand_in_a_field_is_its_players_once_the_others_is_seen_elsewher
     ids=["at its end", "along it", "its edge alone", "at the picture's edge"],
 )
 def test_a_rim_of_skin_is_a_fist_at_its_sleeves_end_and_not_along_it(table, rows, columns, seen, monkeypatch):
-    monkeypatch.setattr("referee.vision.hands.fists._arms", lambda *_: iter([(np.array([0.0, -1.0]), "A")]))
+    monkeypatch.setattr("referee.vision.hands.fists._arm_directions", lambda *_: iter([np.array([0.0, -1.0])]))
     geometry = geometry_of(table)
     skin = np.zeros((180, 320), bool)
     skin[slice(*rows), slice(*columns)] = True
@@ -287,7 +296,7 @@ def test_what_has_a_loose_pieces_colour_where_the_table_was_bare_since_was_put_t
 
 @pytest.mark.parametrize("between", [True, False], ids=["between pieces", "before the table"])
 def test_what_is_thin_between_two_pieces_may_be_a_finger_and_no_tongs(table, between, monkeypatch):
-    monkeypatch.setattr("referee.vision.hands.fists._arms", lambda *_: iter([(np.array([0.0, -1.0]), "A")]))
+    monkeypatch.setattr("referee.vision.hands.fists._arm_directions", lambda *_: iter([np.array([0.0, -1.0])]))
     geometry = geometry_of(table)
     skin, labels = np.zeros((180, 320), bool), np.full((180, 320), -1, np.int8)
     skin[50:72, 86:115] = True
@@ -303,7 +312,8 @@ def test_an_own_arm_seen_from_low_down_with_a_sleeve_as_dark_as_the_table_is_no_
     gate = Gate(low.observer)
     for n, hands in enumerate(({}, {}, {"B": Hand(tip)})):
         gate.look(Frame(low.sim.render(World(hands=hands), n), n, n / 10))
-    assert {fist.owner for fist in detect_fists(*gate.reduced_frame())} == {"B"}
+    frame, geometry = gate.reduced_frame()
+    assert {fist.owner for fist in HandTracker().update(detect_fists(frame, geometry), geometry)} == {"B"}
 
 
 @pytest.mark.parametrize("before", ["bare", "hidden"])

@@ -12,6 +12,7 @@ from referee.simulator.lens import typical_lens
 from referee.simulator.table import SEATINGS
 from referee.vision.hands.fists import ReducedFrame, detect_fists
 from referee.vision.hands.geometry import STRANGER, HandGeometry
+from referee.vision.hands.tracker import HandTracker
 
 SEEDS = range(300, 310)
 OWN_MM, END_MM = np.array([60.0, -560.0, 190.0]), 760.0
@@ -47,7 +48,7 @@ def owners_of(
         new |= half & (np.random.default_rng(1).random(half.shape) < share).astype(np.uint8)
     cv2.circle(skin, tuple(map(int, hand.round())), round(FIST_MM / 2 * geometry.px_per_mm), 1, -1)
     frame = ReducedFrame(np.full(skin.shape, -1, np.int8), (skin | new) > 0, skin > 0)
-    return [fist.owner for fist in detect_fists(frame, geometry)]
+    return [fist.owner for fist in HandTracker().update(detect_fists(frame, geometry), geometry)]
 
 
 def hands(seating: str):

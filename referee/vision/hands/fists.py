@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
+from scipy.ndimage import grey_closing
 from skimage.measure import label, regionprops
 
-from referee.vision.hands.geometry import FIST_OVER_MM, MOST_DEG, STRANGER, HandGeometry
+from referee.vision.hands.geometry import FIST_OVER_MM, MOST_DEG, HandGeometry
 from referee.vision.image.parts import around
 from referee.vision.measured import measured
 
@@ -25,12 +26,12 @@ TWO_FISTS_MM2 = measured(3000.0, "mm2", "by hand: a patch of less is one fist, h
 SLEEVE_MM = measured(60.0, "mm", "by hand: what has a piece's colour and is thicker than this is no piece")
 ARM_MM = measured(150.0, "mm", "by hand: so far an arm leads away from its fist; shadows and tongs are shorter")
 ARM_SHARE = measured(0.9, "of the way", "by hand: so much of it must be arm; the rest is noise, or shade on a sleeve")
-TOWARDS_DEG = measured(10.0, "degrees", "of so much about the way to a shoulder; chosen with TOWARDS_SHARE")
-TOWARDS_SHARE = measured(
-    0.65,
-    "of the way",
-    "of an own arm more is seen towards a shoulder in all but 4 of 3,091 hands at 120 simulated tables (seeds 2000 to "
-    "2059, 2100 to 2159) and 29 of 2,736 in 14 duels; of a third person's at its players' end in 29 of 1,077",
+TOWARDS_DEG = measured(10.0, "degrees", "of so much about the way to a shoulder; chosen with STRANGER_LOG_ODDS")
+GAP_RAYS = measured(11, "directions", "chosen with them too: where a sleeve is like the table, it shows on both sides")
+STRANGER_LOG_ODDS = measured(
+    (15.5, -2.2),
+    "log odds, for each part of the way and of nothing",
+    "logistic regression: 5,827 own arms and 3,806 of third persons at 134 simulated tables (seeds 1300 to 2159)",
 )
 WIDEST_DEG = measured(150.0, "degrees", "by hand: what is wider is no arm but a body, or both")
 RAYS = measured(90, "directions", "four degrees each; a sleeve is seen under twenty")
@@ -76,8 +77,8 @@ class Fist:
     """Over how much of a turn its player's sleeves lead away from it, as far as the picture shows them."""
     growth_deg: float = 0.0
     """By how much its sleeves spread more than they did a moment ago, with the fist at the same place."""
-    strange: int = 0
-    """In how many more looks its arm has led to nobody who plays than to a player, since it came."""
+    stranger: float = 0.0
+    """Log odds that it is nobody's who plays: of this look, and of all since it came once it is tracked."""
     hidden: bool = False
     """Whether it is not visible: another fist, whose mask and end these are, hides it."""
 
@@ -107,7 +108,8 @@ def _of_patches(
         if not _inside(centre, mask.shape):
             continue
         own_skin = (skin > 0) & (nearest == n)
-        fists = [_fist(mask, of, own_skin, coloured, geometry) for of in _arms(centre, mask, arm, geometry)]
+        ways, odds = _arm_directions(centre, mask, arm, geometry.px_per_mm), _log_odds(centre, arm | mask, geometry)
+        fists = [replace(_fist(mask, way, own_skin, coloured, geometry), stranger=odds) for way in ways]
         candidates = frozenset(fist.owner for fist in fists)
         one = mask.sum() < TWO_FISTS_MM2 * geometry.px_per_mm**2  # and another's sleeve behind it
         if one and len(candidates) > 1:
@@ -124,12 +126,14 @@ def _of_rims(patches: list[np.ndarray], skin: np.ndarray, arm: np.ndarray, geome
     rims = (part for part in parts if not any((part & patch).any() for patch in patches))
     for mask in rims:
         centre = _points(mask).mean(0)
-        for way, owner in _arms(centre, mask, arm, geometry):
+        for way in _arm_directions(centre, mask, arm, geometry.px_per_mm):
             behind = centre + way * FIST_MM * geometry.px_per_mm
             if not (_is_along(mask, way) or leaves_picture(mask)) and _inside(behind, mask.shape):
                 rows, columns = np.indices(mask.shape)
                 disc = np.hypot(columns - behind[0], rows - behind[1]) <= FIST_MM / 2 * geometry.px_per_mm
-                yield with_owner(Fist(mask, behind, mask | disc, None, None), owner, geometry)
+                odds = _log_odds(behind, arm | mask, geometry)
+                rim = Fist(mask, behind, mask | disc, None, None, stranger=odds)
+                yield with_owner(rim, geometry.owner(centre, way), geometry)
 
 
 def _closed(mask: np.ndarray, side: int = 3) -> np.ndarray:
@@ -187,28 +191,22 @@ def _arm_mask(picture: ReducedFrame, skin: np.ndarray, px_per_mm: float) -> np.n
     return (_closed(new) > 0) | (dense & (picture.labels < 0))
 
 
-def _arms(
-    centre: np.ndarray, mask: np.ndarray, arm: np.ndarray, geometry: HandGeometry
-) -> Iterator[tuple[np.ndarray, str | None]]:
-    """Each arm that leads away from the fist, far enough or out of the picture: its direction (2,), and whose it is. A
-    stranger's is seen nowhere towards a player's shoulder."""
-    rays, there, out = _rays(centre, arm | mask, geometry.px_per_mm)
-    share = (there | out).mean(1)
-    leaves = out[:, : round(FIST_MM * geometry.px_per_mm)].any(1)  # at the picture's edge nothing is seen of an arm
-    whole = (share >= ARM_SHARE) & ~leaves
+def _arm_directions(centre: np.ndarray, mask: np.ndarray, arm: np.ndarray, px_per_mm: float) -> Iterator[np.ndarray]:
+    """Directions (2,) in which an arm leads away from the fist, far enough or out of the picture."""
+    rays, there, out = _rays(centre, arm | mask, px_per_mm)
+    whole = (there | out).mean(1) >= ARM_SHARE
+    leaves = out[:, : round(FIST_MM * px_per_mm)].any(1)  # at the picture's edge nothing is seen of an arm
+    whole &= ~leaves
     if not whole.any() or whole.all():
         return
-    poses = geometry.mats.poses.values()
-    off_deg = np.min([geometry.off_deg(centre, rays, pose) for pose in poses], 0)
-    of_player = len(poses) < 2 or share[off_deg <= max(TOWARDS_DEG, off_deg.min())].max() >= TOWARDS_SHARE
     first = int(np.argmin(whole))
     number = label(np.roll(whole, -first))
     sectors = [np.roll(rays, -first, 0)[number == n] for n in range(1, number.max() + 1)]
     widest = max(map(len, sectors))
     for of in sectors:
         if widest / 2 <= len(of) <= WIDEST_DEG / 360 * RAYS:  # what is narrow leads along another's tongs
-            way = of.mean(0) / np.linalg.norm(of.mean(0))
-            yield way, geometry.owner(centre, way) if of_player else STRANGER
+            way = of.mean(0)
+            yield way / np.linalg.norm(way)
 
 
 def _rays(centre: np.ndarray, arm: np.ndarray, px_per_mm: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -232,11 +230,8 @@ def _sector(centre: np.ndarray, way: np.ndarray, where: np.ndarray, far_px: floa
     return np.asarray(where & (away <= far_px) & (x * way[0] + y * way[1] >= AHEAD * away))
 
 
-def _fist(
-    mask: np.ndarray, of: tuple[np.ndarray, str | None], skin: np.ndarray, coloured: np.ndarray, geometry: HandGeometry
-) -> Fist:
-    """The fist of an arm, whose direction (2,) and owner are given; ``skin`` (h, w) bool is what may be its own."""
-    way, owner = of
+def _fist(mask: np.ndarray, way: np.ndarray, skin: np.ndarray, coloured: np.ndarray, geometry: HandGeometry) -> Fist:
+    """The fist whose arm leads this way (2,); ``skin`` (h, w) bool is what may be its own."""
     centre, px_per_mm = _points(mask).mean(0), geometry.px_per_mm
     ahead = _sector(centre, -way, around(mask, skin), ARM_MM * px_per_mm)
     fingers = thick_part(skin | coloured, FINGER_MM * px_per_mm)  # what shows between pieces may be a finger
@@ -245,6 +240,7 @@ def _fist(
     thin = ahead & ~hand
     tongs = bool(thin.sum() >= TONGS_MM2 * px_per_mm**2)
     end = thin if tongs else mask | (ahead & ~thin)
+    owner = geometry.owner(centre, way)
     before = _sector(centre, -way, ~hand & (away < SHOWN_AHEAD_MM * px_per_mm), ARM_MM * px_per_mm)
     shows = (before & ~coloured).sum() > SHOWN_AHEAD * before.sum()
     pose = geometry.mats.poses.get(owner) if owner else None
@@ -269,3 +265,12 @@ def _spread_deg(fist: Fist, arm: np.ndarray, geometry: HandGeometry) -> float:
     off = {zone: geometry.off_deg(fist.centre, rays[whole], pose) for zone, pose in geometry.mats.poses.items()}
     own = off[fist.owner] <= np.min([*off.values()], 0)
     return float(own.sum() * 360 / RAYS)
+
+
+def _log_odds(centre: np.ndarray, arm: np.ndarray, geometry: HandGeometry) -> float:
+    """Of a stranger's arm: by how much less of it (h, w) is seen towards the players' shoulders than where it leads."""
+    rays, there, out = _rays(centre, arm, geometry.px_per_mm)
+    share = grey_closing(there | out, (GAP_RAYS, 1), mode="wrap").mean(1)
+    off_deg = np.min([geometry.off_deg(centre, rays, pose) for pose in geometry.mats.poses.values()], 0)
+    less = share.max() - share[off_deg <= max(TOWARDS_DEG, off_deg.min())].max()
+    return float(np.dot(STRANGER_LOG_ODDS, (less, 1.0)))
