@@ -316,6 +316,16 @@ def test_an_own_arm_seen_from_low_down_with_a_sleeve_as_dark_as_the_table_is_no_
     assert {fist.owner for fist in HandTracker().update(detect_fists(frame, geometry), geometry)} == {"B"}
 
 
+@pytest.mark.parametrize("bare", [False, True])
+@pytest.mark.parametrize("tip", [(-30.0, -30.0, 80.0), (-30.0, 0.0, 40.0)])
+def test_from_behind_tongs_show_where_their_player_holds_them_and_not_opposite_the_sleeve(tip, bare):
+    behind = Table(2206, "beside", 360)
+    gate = Gate(behind.observer)
+    for n, hands in enumerate(({}, {}, {"B": Hand(tip, bare=bare)})):
+        gate.look(Frame(behind.sim.render(World(hands=hands), n), n, n / 10))
+    assert [fist.tongs for fist in detect_fists(*gate.reduced_frame())] == [not bare]
+
+
 @pytest.mark.parametrize("before", ["bare", "hidden"])
 def test_tongs_are_not_looked_for_behind_a_piece_that_they_carry(beside, before):
     geometry, pieces = geometry_of(beside), StandingPieces()

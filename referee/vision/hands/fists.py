@@ -2,7 +2,7 @@
 
 A *fist* is a new patch of the hue of skin that is as thick as one, so that tongs are none. Its *arm* is what is new and
 leads straight away from it, further than its shadow on the paper does; ``HandGeometry.owner`` tells from which player
-it comes. The fist points the other way.
+it comes. Its tongs point as that player's do, or opposite the arm where that one is not known.
 """
 
 import math
@@ -27,11 +27,11 @@ SLEEVE_MM = measured(60.0, "mm", "by hand: what has a piece's colour and is thic
 ARM_MM = measured(150.0, "mm", "by hand: so far an arm leads away from its fist; shadows and tongs are shorter")
 ARM_SHARE = measured(0.9, "of the way", "by hand: so much of it must be arm; the rest is noise, or shade on a sleeve")
 TOWARDS_DEG = measured(10.0, "degrees", "of so much about the way to a shoulder; chosen with STRANGER_LOG_ODDS")
-GAP_RAYS = measured(11, "directions", "chosen with them too: where a sleeve is like the table, it shows on both sides")
+GAP_RAYS = measured(19, "directions", "chosen with them too: where a sleeve is like the table, it shows on both sides")
 STRANGER_LOG_ODDS = measured(
-    (15.5, -2.2),
+    (18.6, -2.3),
     "log odds, for each part of the way and of nothing",
-    "logistic regression: 5,827 own arms and 3,806 of third persons at 134 simulated tables (seeds 1300 to 2159)",
+    "logistic regression: 7,980 own arms and 6,055 of third persons at 224 simulated tables (seeds 330 to 2444)",
 )
 WIDEST_DEG = measured(150.0, "degrees", "by hand: what is wider is no arm but a body, or both")
 RAYS = measured(90, "directions", "four degrees each; a sleeve is seen under twenty")
@@ -42,8 +42,7 @@ DENSE = measured(0.45, "of the pixels", "by hand: beside a straight edge fewer a
 RIM_MM2 = measured(250.0, "mm2", "by hand: what shows of a fist behind its own sleeve is at least so large")
 FINGER_MM = measured(15.0, "mm", "by hand: tongs are thinner and show further from a fist, fingers do not")
 TONGS_MM2 = measured(150.0, "mm2", "by hand: so much of the tongs shows there")
-AHEAD = math.cos(math.radians(MOST_DEG))
-"""Tongs point away from the sleeve, by ``MOST_DEG`` at most."""
+AHEAD = math.cos(math.radians(MOST_DEG))  # tongs point as far off at most
 
 
 @dataclass(frozen=True, eq=False)
@@ -233,17 +232,18 @@ def _sector(centre: np.ndarray, way: np.ndarray, where: np.ndarray, far_px: floa
 def _fist(mask: np.ndarray, way: np.ndarray, skin: np.ndarray, coloured: np.ndarray, geometry: HandGeometry) -> Fist:
     """The fist whose arm leads this way (2,); ``skin`` (h, w) bool is what may be its own."""
     centre, px_per_mm = _points(mask).mean(0), geometry.px_per_mm
-    ahead = _sector(centre, -way, around(mask, skin), ARM_MM * px_per_mm)
+    owner = geometry.owner(centre, way)
+    pose = geometry.mats.poses.get(owner or "")
+    forth = -way if pose is None else geometry.tongs_way(centre, pose)
+    ahead = _sector(centre, forth, around(mask, skin), ARM_MM * px_per_mm)
     fingers = thick_part(skin | coloured, FINGER_MM * px_per_mm)  # what shows between pieces may be a finger
     away = distance_from(mask)
     hand = (distance_from(fingers & skin) <= 1) | (away <= FINGER_MM * px_per_mm)
     thin = ahead & ~hand
     tongs = bool(thin.sum() >= TONGS_MM2 * px_per_mm**2)
     end = thin if tongs else mask | (ahead & ~thin)
-    owner = geometry.owner(centre, way)
-    before = _sector(centre, -way, ~hand & (away < SHOWN_AHEAD_MM * px_per_mm), ARM_MM * px_per_mm)
+    before = _sector(centre, forth, ~hand & (away < SHOWN_AHEAD_MM * px_per_mm), ARM_MM * px_per_mm)
     shows = (before & ~coloured).sum() > SHOWN_AHEAD * before.sum()
-    pose = geometry.mats.poses.get(owner) if owner else None
     low = pose is not None and geometry.height_over(centre, pose, -FIST_MM) < FIST_OVER_MM
     return with_owner(Fist(mask, centre, end, None, tongs, bool(pose and shows) or low), owner, geometry)
 

@@ -49,11 +49,9 @@ STRANGERS_MM = np.array(
 APART_DEG = measured(10.0, "degrees", "by hand: so much nearer to one player's way than to any other's it must be")
 MOST_DEG = measured(60.0, "degrees", "by hand: further off a player's way it is nobody's known arm")
 ARM_PARTS = measured(3, "parts of the way", "the way is taken one part up: a shoulder may be behind the camera")
-
 STRANGER_DEG = measured(
     75.0, "degrees", "further off every player's way it is somebody else's: 82 to 140 of who stands at a table's end"
 )
-
 STRANGER = ""
 """The zone of somebody who sits at no known mat."""
 
@@ -122,6 +120,12 @@ class HandGeometry:
         eye, ray = pose.camera_at, self._ray(at, pose)
         along = ray[1] if abs(ray[1]) > LEAST_DESCENT else LEAST_DESCENT
         return float((eye + ray * ((y_mm - eye[1]) / along))[2])
+
+    def tongs_way(self, fist: np.ndarray, pose: MatPose) -> np.ndarray:
+        """Direction (2,) in the picture in which that player's tongs point from a fist at a pixel (2,)."""
+        start = self.on_plane(fist, pose, FIST_OVER_MM)
+        begin, end = self.pixels(pose, np.array([start, start + TONGS]))
+        return np.asarray((end - begin) / np.linalg.norm(end - begin))
 
     def tongs_end(self, fist: np.ndarray, pose: MatPose) -> np.ndarray:
         """Where the tongs of that mat's player end if the fist at a pixel (2,) is at work: (3,) mm, camera frame."""

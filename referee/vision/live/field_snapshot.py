@@ -19,7 +19,6 @@ from referee.vision.image.shadow import CHANGED, channel_max
 from referee.vision.measured import measured
 
 SMALLEST_PIECE_SHARE = measured(0.012, "of the field", "half of what the smallest piece covers, but for its rim")
-
 BESIDE_PX = 2 * measured(8, "reduced px", "by hand: a long piece's corner may be so far beside the field, 25 mm") + 1
 TOGETHER_S = measured(0.65, "s", "nobody places two pieces in less, simulated players neither")
 SECOND_COLOR_SHARE = SMALLEST_PIECE_SHARE / 2

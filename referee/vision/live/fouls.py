@@ -39,7 +39,6 @@ from referee.vision.measured import measured
 
 HAND_FOUL_S = measured(0.35, "s", "by hand: a sight must last so long; shorter may be two things that pass")
 SIGHTS = measured(160, "sights", "for memory: and so often in all, some fourteen seconds")
-
 SEEN_SHARE = measured(0.75, "of the looks of that time", "by hand: so often it must be seen")
 BRIEF_SHARE = measured(0.5, "of the looks with a hand", "a neighbour's at ten rigs 0.5 to 1, false ones to 0.33")
 AWAY_S = measured(1.0, "s", "by hand: what was away for so long has gone, and has nothing to do with what comes then")

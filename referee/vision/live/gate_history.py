@@ -26,9 +26,7 @@ from referee.vision.observer import EarlierPicture, EarlierPictures
 HISTORY_S = measured(4.0, "s", "by hand: so long looks are remembered while players build; longer than any question")
 STOPPED = ("stopped", "judging")
 """Phases between a Stop and its verdict."""
-
 NEARBY_S = measured(0.5, "s", "by hand: a hand so shortly before or after a motion may have made it")
-
 AT_PRESS = measured(3, "frames", "by hand: so many of the last before the press are its view")
 FRAME_LATE_S = measured(0.02, "s", "by hand: a frame so little after the press shows what was there then")
 FRESH_S = measured(0.35, "s", "by hand: between frames further apart some were lost, or vision was busy")
