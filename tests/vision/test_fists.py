@@ -141,7 +141,7 @@ def test_a_hand_stays_its_players_where_its_arm_is_not_seen_any_more(table):
 
 @pytest.mark.parametrize(
     ("log_odds", "owners"),
-    [((-2, -2, 3, 3, 3), ["A", "A", "A", "A", STRANGER]), ((3, -2, 3), [STRANGER, "A", STRANGER])],
+    [((-2, -2, 3, 3, 3), ["A", "A", "A", STRANGER, STRANGER]), ((3, -2, 3), [STRANGER, "A", STRANGER])],
     ids=["one who played", "one who came"],
 )
 def test_an_arm_is_a_strangers_once_its_looks_together_tell_so(table, log_odds, owners):

@@ -21,7 +21,7 @@ FIST_BREADTH_MM = measured(40.0, "mm", "by hand: one that a second joins moves n
 SEPARATE_FISTS_MM = measured(75.0, "mm", "by hand: two hands are so far apart; a tower may part one into two patches")
 HIDDEN_MM = measured(130.0, "mm", "by hand: so far a hand goes between two looks, and is then behind another")
 SURE_LOG_ODDS = measured(2.2, "log odds", "by hand: that of nine in ten; one arm in ten at a table is a stranger's")
-LEAST_LOG_ODDS = measured(-10.0, "log odds", "by hand: four looks at an own arm; another's may come where it was")
+KEPT_LOG_ODDS = measured(0.7, "of them from look to look", "by hand: three looks; another's may come where it was")
 HIDDEN_LOOKS = measured(25, "looks", "by hand: a hand that was not seen for longer has gone")
 
 
@@ -64,7 +64,7 @@ class HandTracker:
         """The fist as that player's whose fist was at its place, unless its arm is another's who has no other fist; as
         a stranger's where what its looks showed since it came tells so."""
         last = next(iter(self._near(fist, self._last, HIDDEN_MM)), replace(fist, stranger=0.0))
-        fist = replace(fist, stranger=max(fist.stranger + last.stranger, LEAST_LOG_ODDS))
+        fist = replace(fist, stranger=fist.stranger + KEPT_LOG_ODDS * last.stranger)
         if fist.stranger > SURE_LOG_ODDS and len(geometry.mats.poses) > 1:
             return with_owner(fist, STRANGER, geometry)
         near = {f.owner for f in self._near(fist, self._last, UNMOVED_MM if fist.owner else SAME_FIST_MM)}

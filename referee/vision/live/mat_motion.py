@@ -21,7 +21,6 @@ ROOM_APART_PX = measured(12, "px", "by hand: corners of the room are at least so
 TRACKED_PX = measured(15, "px", "by hand: side of the window by which a corner is followed, over two octaves")
 LEAST_PX_PER_MM = measured(0.2, "px", "by hand: a mat that shows smaller is not followed any worse than this")
 BESIDE_MM = measured((60, 150), "mm in x and y", "by hand: so near a sheet's edge hands move: no corner of the room")
-
 MOVED_MM = measured(1.2, "mm between two looks", "by hand: what leaning on the table does is less")
 LEAST_CORNERS = measured(6, "corners", "by hand: so many of a mat must be seen again")
 AGREEING_CORNERS = measured(0.7, "of the corners", "by hand: so many must move as one sheet's")
