@@ -27,11 +27,12 @@ SLEEVE_MM = measured(60.0, "mm", "by hand: what has a piece's colour and is thic
 ARM_MM = measured(150.0, "mm", "by hand: so far an arm leads away from its fist; shadows and tongs are shorter")
 ARM_SHARE = measured(0.9, "of the way", "by hand: so much of it must be arm; the rest is noise, or shade on a sleeve")
 TOWARDS_DEG = measured(10.0, "degrees", "of so much about the way to a shoulder; chosen with STRANGER_LOG_ODDS")
+LEADS_DEG = measured(
+    20.0, "degrees", "one that leads so near a shoulder is its player's, though a shirt hides most of it"
+)
 GAP_RAYS = measured(19, "directions", "chosen with them too: where a sleeve is like the table, it shows on both sides")
 STRANGER_LOG_ODDS = measured(
-    (18.7, -2.4),
-    "log odds, for how much less of an arm is seen and for how much of the way is in the picture",
-    "logistic regression: 7,980 own arms and 6,055 of third persons at 224 simulated tables (seeds 330 to 2444)",
+    (18.7, -2.4), "log odds: less of an arm, way in the picture", "logistic regression: 14,035 arms, seeds 330 to 2444"
 )
 WIDEST_DEG = measured(150.0, "degrees", "by hand: what is wider is no arm but a body, or both")
 RAYS = measured(90, "directions", "four degrees each; a sleeve is seen under twenty")
@@ -93,8 +94,7 @@ def detect_fists(frame: ReducedFrame, geometry: HandGeometry) -> list[Fist]:
     skin = _closed(frame.skin)
     arm = _arm_mask(frame, skin, geometry.px_per_mm)
     patches = [*_parts(thick_part(skin, FIST_MM * geometry.px_per_mm), FIST_MM2 * geometry.px_per_mm**2)]
-    fists = [*_of_patches(patches, skin, frame.labels >= 0, arm, geometry), *_of_rims(patches, skin, arm, geometry)]
-    return [replace(fist, spread_deg=_spread_deg(fist, arm, geometry)) for fist in fists]
+    return [*_of_patches(patches, skin, frame.labels >= 0, arm, geometry), *_of_rims(patches, skin, arm, geometry)]
 
 
 def _of_patches(
@@ -107,8 +107,8 @@ def _of_patches(
         if not _inside(centre, mask.shape):
             continue
         own_skin = (skin > 0) & (nearest == n)
-        ways, odds = _arm_directions(centre, mask, arm, geometry.px_per_mm), _log_odds(centre, arm | mask, geometry)
-        fists = [replace(_fist(mask, way, own_skin, coloured, geometry), stranger=odds) for way in ways]
+        ways = _arm_directions(centre, mask, arm, geometry.px_per_mm)
+        fists = [_with_arm(_fist(mask, way, own_skin, coloured, geometry), way, arm, geometry) for way in ways]
         candidates = frozenset(fist.owner for fist in fists)
         one = mask.sum() < TWO_FISTS_MM2 * geometry.px_per_mm**2  # and another's sleeve behind it
         if one and len(candidates) > 1:
@@ -130,9 +130,8 @@ def _of_rims(patches: list[np.ndarray], skin: np.ndarray, arm: np.ndarray, geome
             if not (_is_along(mask, way) or leaves_picture(mask)) and _inside(behind, mask.shape):
                 rows, columns = np.indices(mask.shape)
                 disc = np.hypot(columns - behind[0], rows - behind[1]) <= FIST_MM / 2 * geometry.px_per_mm
-                odds = _log_odds(behind, arm | mask, geometry)
-                rim = Fist(mask, behind, mask | disc, None, None, stranger=odds)
-                yield with_owner(rim, geometry.owner(centre, way), geometry)
+                rim = with_owner(Fist(mask, behind, mask | disc, None, None), geometry.owner(centre, way), geometry)
+                yield _with_arm(rim, way, arm, geometry)
 
 
 def _closed(mask: np.ndarray, side: int = 3) -> np.ndarray:
@@ -255,23 +254,19 @@ def with_owner(fist: Fist, owner: str | None, geometry: HandGeometry) -> Fist:
     return replace(fist, owner=owner, tongs_end=end, candidates=frozenset())
 
 
-def _spread_deg(fist: Fist, arm: np.ndarray, geometry: HandGeometry) -> float:
-    """Over how much of a turn sleeves lead away from the fist on its player's side; 0 where that one is not known."""
-    if not fist.owner:
-        return 0.0
-    rays, there, out = _rays(fist.centre, (_closed(arm, 5) > 0) | fist.mask, geometry.px_per_mm)
-    beyond = round(FROM_FIST * there.shape[1])  # the fist itself is all around
-    whole = ~out.any(1) & (there[:, beyond:].mean(1) >= ARM_SHARE)
-    off = {zone: geometry.off_deg(fist.centre, rays[whole], pose) for zone, pose in geometry.mats.poses.items()}
-    own = off[fist.owner] <= np.min([*off.values()], 0)
-    return float(own.sum() * 360 / RAYS)
-
-
-def _log_odds(centre: np.ndarray, arm: np.ndarray, geometry: HandGeometry) -> float:
-    """Of a stranger's arm: by how much less of it (h, w) is seen towards the players' shoulders than where it leads."""
-    rays, there, out = _rays(centre, arm, geometry.px_per_mm)
+def _with_arm(fist: Fist, way: np.ndarray, arm: np.ndarray, geometry: HandGeometry) -> Fist:
+    """The fist with what its arm (h, w) tells that leads this way (2,). A stranger's is seen less towards the players'
+    shoulders than where it leads, and leads to none; next to a player one may lead anywhere."""
+    centre = fist.centre
+    _, closed, _ = _rays(centre, (_closed(arm, 5) > 0) | fist.mask, geometry.px_per_mm)
+    rays, there, out = _rays(centre, arm | fist.mask, geometry.px_per_mm)
+    off = {zone: geometry.off_deg(centre, rays, pose) for zone, pose in geometry.mats.poses.items()}
+    off_deg = np.min([*off.values()], 0)
+    beyond = round(FROM_FIST * closed.shape[1])  # the fist itself is all around
+    whole = ~out.any(1) & (closed[:, beyond:].mean(1) >= ARM_SHARE)
+    own = whole & (off[fist.owner] <= off_deg) if fist.owner else whole & False
     share = grey_closing(there | out, (GAP_RAYS, 1), mode="wrap").mean(1)
-    off_deg = np.min([geometry.off_deg(centre, rays, pose) for pose in geometry.mats.poses.values()], 0)
-    towards = np.flatnonzero(off_deg <= max(TOWARDS_DEG, off_deg.min()))
-    best = towards[np.argmax(share[towards])]
-    return float(np.dot(STRANGER_LOG_ODDS, (share.max() - share[best], (~out[best]).mean())))
+    best = np.argmax(np.where(off_deg <= max(TOWARDS_DEG, off_deg.min()), share, -1.0))
+    leads = off_deg[np.argmax(rays @ way)] <= LEADS_DEG or geometry.is_next_to_player(centre)
+    odds = np.dot(STRANGER_LOG_ODDS, (0.0 if leads else share.max() - share[best], (~out[best]).mean()))
+    return replace(fist, spread_deg=float(own.sum() * 360 / RAYS), stranger=float(odds))

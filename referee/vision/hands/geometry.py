@@ -14,7 +14,7 @@ from functools import cached_property
 import cv2
 import numpy as np
 
-from calibration.mat import FIELD, LEAST_DESCENT, MatPose, Mats
+from calibration.mat import FIELD, LEAST_DESCENT, SHEET, MatPose, Mats
 from referee.vision.measured import measured
 
 WIDTH_PX = measured(320, "px", "width of the reduced picture: tongs 10 mm thick are still 3 pixels, a sleeve some ten")
@@ -120,6 +120,11 @@ class HandGeometry:
         eye, ray = pose.camera_at, self._ray(at, pose)
         along = ray[1] if abs(ray[1]) > LEAST_DESCENT else LEAST_DESCENT
         return float((eye + ray * ((y_mm - eye[1]) / along))[2])
+
+    def is_next_to_player(self, hand: np.ndarray) -> bool:
+        """Whether a hand at a pixel (2,) is between a player and the own sheet."""
+        at = (self.on_plane(hand, pose, FIST_OVER_MM) for pose in self.mats.poses.values())
+        return any(abs(x) < SHEET[0] and y < -SHEET[1] for x, y, _ in at)
 
     def tongs_way(self, fist: np.ndarray, pose: MatPose) -> np.ndarray:
         """Direction (2,) in the picture in which that player's tongs point from a fist at a pixel (2,)."""
