@@ -79,3 +79,11 @@ def test_a_players_own_arm_is_nobody_elses(seating, below):
     ]
     assert STRANGER not in {owner for _, owner in told}
     assert np.mean([owner in (zone, None) for zone, owner in told]) >= 0.95
+
+
+@pytest.mark.parametrize("seating", SEATINGS)
+def test_between_a_player_and_the_own_sheet_an_arm_may_lead_anywhere(seating):
+    told = []
+    for geometry, zone, _, (x, _, _) in hands(seating):
+        told += owners_of(geometry, zone, np.array([x, -260.0, 90.0]), np.array([x + 600.0, -260.0, 90.0]))
+    assert told and STRANGER not in told
