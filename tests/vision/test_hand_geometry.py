@@ -82,8 +82,8 @@ def test_a_players_own_arm_is_nobody_elses(seating, below):
 
 
 @pytest.mark.parametrize("seating", SEATINGS)
-def test_between_a_player_and_the_own_sheet_an_arm_may_lead_anywhere(seating):
+def test_between_a_player_and_the_own_sheet_an_arm_may_lead_to_the_side(seating):
     told = []
     for geometry, zone, _, (x, _, _) in hands(seating):
-        told += owners_of(geometry, zone, np.array([x, -260.0, 90.0]), np.array([x + 600.0, -260.0, 90.0]))
+        told += owners_of(geometry, zone, np.array([x, -260.0, 90.0]), np.array([x + 270.0, -560.0, 90.0]))
     assert told and STRANGER not in told

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.ndimage import grey_closing
 from skimage.measure import label, regionprops
 
-from referee.vision.hands.geometry import FIST_OVER_MM, MOST_DEG, HandGeometry
+from referee.vision.hands.geometry import FIST_OVER_MM, MOST_DEG, STRANGER_DEG, HandGeometry
 from referee.vision.image.parts import around
 from referee.vision.measured import measured
 
@@ -256,7 +256,7 @@ def with_owner(fist: Fist, owner: str | None, geometry: HandGeometry) -> Fist:
 
 def _with_arm(fist: Fist, way: np.ndarray, arm: np.ndarray, geometry: HandGeometry) -> Fist:
     """The fist with what its arm (h, w) tells that leads this way (2,). A stranger's is seen less towards the players'
-    shoulders than where it leads, and leads to none; next to a player one may lead anywhere."""
+    shoulders than where it leads, and leads to none; next to a player one may lead anywhere but away."""
     centre = fist.centre
     _, closed, _ = _rays(centre, (_closed(arm, 5) > 0) | fist.mask, geometry.px_per_mm)
     rays, there, out = _rays(centre, arm | fist.mask, geometry.px_per_mm)
@@ -267,6 +267,6 @@ def _with_arm(fist: Fist, way: np.ndarray, arm: np.ndarray, geometry: HandGeomet
     own = whole & (off[fist.owner] <= off_deg) if fist.owner else whole & False
     share = grey_closing(there | out, (GAP_RAYS, 1), mode="wrap").mean(1)
     best = np.argmax(np.where(off_deg <= max(TOWARDS_DEG, off_deg.min()), share, -1.0))
-    leads = off_deg[np.argmax(rays @ way)] <= LEADS_DEG or geometry.is_next_to_player(centre)
+    leads = off_deg[np.argmax(rays @ way)] <= (STRANGER_DEG if geometry.is_next_to_player(centre) else LEADS_DEG)
     odds = np.dot(STRANGER_LOG_ODDS, (0.0 if leads else share.max() - share[best], (~out[best]).mean()))
     return replace(fist, spread_deg=float(own.sum() * 360 / RAYS), stranger=float(odds))
