@@ -11,10 +11,9 @@ from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
-from scipy.ndimage import grey_closing
 from skimage.measure import label, regionprops
 
-from referee.vision.hands.geometry import FIST_OVER_MM, MOST_DEG, STRANGER_DEG, HandGeometry
+from referee.vision.hands.geometry import FIST_OVER_MM, MOST_DEG, STRANGER, HandGeometry
 from referee.vision.image.parts import around
 from referee.vision.measured import measured
 
@@ -26,14 +25,6 @@ TWO_FISTS_MM2 = measured(3000.0, "mm2", "by hand: a patch of less is one fist, h
 SLEEVE_MM = measured(60.0, "mm", "by hand: what has a piece's colour and is thicker than this is no piece")
 ARM_MM = measured(150.0, "mm", "by hand: so far an arm leads away from its fist; shadows and tongs are shorter")
 ARM_SHARE = measured(0.9, "of the way", "by hand: so much of it must be arm; the rest is noise, or shade on a sleeve")
-TOWARDS_DEG = measured(10.0, "degrees", "of so much about the way to a shoulder; chosen with STRANGER_LOG_ODDS")
-LEADS_DEG = measured(
-    20.0, "degrees", "one that leads so near a shoulder is its player's, though a shirt hides most of it"
-)
-GAP_RAYS = measured(19, "directions", "chosen with them too: where a sleeve is like the table, it shows on both sides")
-STRANGER_LOG_ODDS = measured(
-    (18.7, -2.4), "log odds: less of an arm, way in the picture", "logistic regression: 14,035 arms, seeds 330 to 2444"
-)
 WIDEST_DEG = measured(150.0, "degrees", "by hand: what is wider is no arm but a body, or both")
 RAYS = measured(90, "directions", "four degrees each; a sleeve is seen under twenty")
 FROM_FIST = measured(0.3, "of ARM_MM", "by hand: so far from its middle a fist is all around it, and tells no sleeve")
@@ -77,8 +68,8 @@ class Fist:
     """Over how much of a turn its player's sleeves lead away from it, as far as the picture shows them."""
     growth_deg: float = 0.0
     """By how much its sleeves spread more than they did a moment ago, with the fist at the same place."""
-    stranger: float = 0.0
-    """Log odds that it is nobody's who plays: of this look, and of all since it came once it is tracked."""
+    strange: int = 0
+    """In how many more looks its arm has led to nobody who plays than to a player, since it came."""
     hidden: bool = False
     """Whether it is not visible: another fist, whose mask and end these are, hides it."""
 
@@ -94,7 +85,8 @@ def detect_fists(frame: ReducedFrame, geometry: HandGeometry) -> list[Fist]:
     skin = _closed(frame.skin)
     arm = _arm_mask(frame, skin, geometry.px_per_mm)
     patches = [*_parts(thick_part(skin, FIST_MM * geometry.px_per_mm), FIST_MM2 * geometry.px_per_mm**2)]
-    return [*_of_patches(patches, skin, frame.labels >= 0, arm, geometry), *_of_rims(patches, skin, arm, geometry)]
+    fists = [*_of_patches(patches, skin, frame.labels >= 0, arm, geometry), *_of_rims(patches, skin, arm, geometry)]
+    return [replace(fist, spread_deg=_spread_deg(fist, arm, geometry)) for fist in fists]
 
 
 def _of_patches(
@@ -108,7 +100,7 @@ def _of_patches(
             continue
         own_skin = (skin > 0) & (nearest == n)
         ways = _arm_directions(centre, mask, arm, geometry.px_per_mm)
-        fists = [_with_arm(_fist(mask, way, own_skin, coloured, geometry), way, arm, geometry) for way in ways]
+        fists = [_fist(mask, way, own_skin, coloured, geometry) for way in ways]
         candidates = frozenset(fist.owner for fist in fists)
         one = mask.sum() < TWO_FISTS_MM2 * geometry.px_per_mm**2  # and another's sleeve behind it
         if one and len(candidates) > 1:
@@ -130,8 +122,8 @@ def _of_rims(patches: list[np.ndarray], skin: np.ndarray, arm: np.ndarray, geome
             if not (_is_along(mask, way) or leaves_picture(mask)) and _inside(behind, mask.shape):
                 rows, columns = np.indices(mask.shape)
                 disc = np.hypot(columns - behind[0], rows - behind[1]) <= FIST_MM / 2 * geometry.px_per_mm
-                rim = with_owner(Fist(mask, behind, mask | disc, None, None), geometry.owner(centre, way), geometry)
-                yield _with_arm(rim, way, arm, geometry)
+                rim = Fist(mask, behind, mask | disc, None, None)
+                yield with_owner(rim, geometry.owner(centre, way), geometry)
 
 
 def _closed(mask: np.ndarray, side: int = 3) -> np.ndarray:
@@ -232,6 +224,7 @@ def _fist(mask: np.ndarray, way: np.ndarray, skin: np.ndarray, coloured: np.ndar
     """The fist whose arm leads this way (2,); ``skin`` (h, w) bool is what may be its own."""
     centre, px_per_mm = _points(mask).mean(0), geometry.px_per_mm
     owner = geometry.owner(centre, way)
+    owner = None if owner == STRANGER and leaves_picture(mask) else owner  # the way is of what is not seen
     pose = geometry.mats.poses.get(owner or "")
     forth = -way if pose is None else geometry.tongs_way(centre, pose)
     ahead = _sector(centre, forth, around(mask, skin), ARM_MM * px_per_mm)
@@ -254,19 +247,13 @@ def with_owner(fist: Fist, owner: str | None, geometry: HandGeometry) -> Fist:
     return replace(fist, owner=owner, tongs_end=end, candidates=frozenset())
 
 
-def _with_arm(fist: Fist, way: np.ndarray, arm: np.ndarray, geometry: HandGeometry) -> Fist:
-    """The fist with what its arm (h, w) tells that leads this way (2,). A stranger's is seen less towards the players'
-    shoulders than where it leads, and leads to none; next to a player one may lead anywhere but away."""
-    centre = fist.centre
-    _, closed, _ = _rays(centre, (_closed(arm, 5) > 0) | fist.mask, geometry.px_per_mm)
-    rays, there, out = _rays(centre, arm | fist.mask, geometry.px_per_mm)
-    off = {zone: geometry.off_deg(centre, rays, pose) for zone, pose in geometry.mats.poses.items()}
-    off_deg = np.min([*off.values()], 0)
-    beyond = round(FROM_FIST * closed.shape[1])  # the fist itself is all around
-    whole = ~out.any(1) & (closed[:, beyond:].mean(1) >= ARM_SHARE)
-    own = whole & (off[fist.owner] <= off_deg) if fist.owner else whole & False
-    share = grey_closing(there | out, (GAP_RAYS, 1), mode="wrap").mean(1)
-    best = np.argmax(np.where(off_deg <= max(TOWARDS_DEG, off_deg.min()), share, -1.0))
-    leads = off_deg[np.argmax(rays @ way)] <= (STRANGER_DEG if geometry.is_next_to_player(centre) else LEADS_DEG)
-    odds = np.dot(STRANGER_LOG_ODDS, (0.0 if leads else share.max() - share[best], (~out[best]).mean()))
-    return replace(fist, spread_deg=float(own.sum() * 360 / RAYS), stranger=float(odds))
+def _spread_deg(fist: Fist, arm: np.ndarray, geometry: HandGeometry) -> float:
+    """Over how much of a turn sleeves lead away from the fist on its player's side; 0 where that one is not known."""
+    if not fist.owner:
+        return 0.0
+    rays, there, out = _rays(fist.centre, (_closed(arm, 5) > 0) | fist.mask, geometry.px_per_mm)
+    beyond = round(FROM_FIST * there.shape[1])  # the fist itself is all around
+    whole = ~out.any(1) & (there[:, beyond:].mean(1) >= ARM_SHARE)
+    off = {zone: geometry.off_deg(fist.centre, rays[whole], pose) for zone, pose in geometry.mats.poses.items()}
+    own = off[fist.owner] <= np.min([*off.values()], 0)
+    return float(own.sum() * 360 / RAYS)

@@ -52,6 +52,12 @@ ARM_PARTS = measured(3, "parts of the way", "the way is taken one part up: a sho
 STRANGER_DEG = measured(
     75.0, "degrees", "further off every player's way it is somebody else's: 82 to 140 of who stands at a table's end"
 )
+STRANGER_ON_TABLE_DEG = measured(
+    55.0,
+    "degrees",
+    "the same on the table: 47 to 120 of who stands at its near end; of players at most 54, of one in a hundred over "
+    "39, at 90 simulated tables (seeds 40 to 69)",
+)
 STRANGER = ""
 """The zone of somebody who sits at no known mat."""
 
@@ -121,11 +127,6 @@ class HandGeometry:
         along = ray[1] if abs(ray[1]) > LEAST_DESCENT else LEAST_DESCENT
         return float((eye + ray * ((y_mm - eye[1]) / along))[2])
 
-    def is_next_to_player(self, hand: np.ndarray) -> bool:
-        """Whether a hand at a pixel (2,) is between a player and the own sheet."""
-        at = (self.on_plane(hand, pose, FIST_OVER_MM) for pose in self.mats.poses.values())
-        return any(abs(x) < SHEET[0] and y < -SHEET[1] for x, y, _ in at)
-
     def tongs_way(self, fist: np.ndarray, pose: MatPose) -> np.ndarray:
         """Direction (2,) in the picture in which that player's tongs point from a fist at a pixel (2,)."""
         start = self.on_plane(fist, pose, FIST_OVER_MM)
@@ -138,9 +139,9 @@ class HandGeometry:
 
     def owner(self, hand: np.ndarray, way: np.ndarray, over_field: bool = False) -> str | None:
         """Zone of the player whose arm leads this way (2,) from a hand at a pixel (2,): None where that is not clear,
-        the only player's where one mat is known. ``over_field``: the way begins at a field's centre, not at the hand.
-        Then ``STOP_SHOULDER_MM`` is asked, beside a single known mat others may sit, and it is ``STRANGER`` where the
-        way leads to none of the players."""
+        ``STRANGER`` where it leads to none of them, the only player's where one mat is known. ``over_field``: the way
+        begins at a field's centre, not at the hand. Then ``STOP_SHOULDER_MM`` is asked, and beside a single known mat
+        others may sit (``STRANGER``)."""
         shoulders, poses = STOP_SHOULDER_MM[None] if over_field else SHOULDERS_MM, self.mats.poses
         off = {zone: float(self.off_deg(hand, way[None], pose, shoulders)[0]) for zone, pose in poses.items()}
         if len(off) < 2:
@@ -149,9 +150,21 @@ class HandGeometry:
                 return zone
             off[STRANGER] = float(self.off_deg(hand, way[None], pose, STRANGERS_MM)[0])
         (least, zone), (second, _) = sorted((deg, zone) for zone, deg in off.items())[:2]
-        if over_field and least > STRANGER_DEG:
+        if least > STRANGER_DEG or (not over_field and self._off_on_table_deg(hand, way) > STRANGER_ON_TABLE_DEG):
             return STRANGER
         return zone if least < MOST_DEG and second - least > APART_DEG else None
+
+    def _off_on_table_deg(self, hand: np.ndarray, way: np.ndarray) -> float:
+        """Degrees on the table between the way (2,) in the picture from a hand at a pixel (2,) and that to the nearest
+        shoulder of any player; 0 next to a player, whose arm may lead anywhere there. From low down the camera sees a
+        way to the side and one towards it as nearly one."""
+        off = []
+        for pose in self.mats.poses.values():
+            start, ahead = (self.on_plane(at, pose, FIST_OVER_MM)[:2] for at in (hand, hand + way))
+            if abs(start[0]) < SHEET[0] and start[1] < -SHEET[1]:
+                return 0.0
+            off.append(float(_least_deg((ahead - start)[None], SHOULDERS_MM[:, :2] - start)[0]))
+        return min(off)
 
     def off_deg(
         self, hand: np.ndarray, ways: np.ndarray, pose: MatPose, shoulders_mm: np.ndarray = SHOULDERS_MM

@@ -20,8 +20,7 @@ UNMOVED_MM = SAME_FIST_MM / 2
 FIST_BREADTH_MM = measured(40.0, "mm", "by hand: one that a second joins moves no further; one beyond has left")
 SEPARATE_FISTS_MM = measured(75.0, "mm", "by hand: two hands are so far apart; a tower may part one into two patches")
 HIDDEN_MM = measured(130.0, "mm", "by hand: so far a hand goes between two looks, and is then behind another")
-SURE_LOG_ODDS = measured(2.2, "log odds", "by hand: that of nine in ten; one arm in ten at a table is a stranger's")
-KEPT_LOG_ODDS = measured(0.7, "of them from look to look", "by hand: three looks; another's may come where it was")
+
 HIDDEN_LOOKS = measured(25, "looks", "by hand: a hand that was not seen for longer has gone")
 
 
@@ -61,12 +60,12 @@ class HandTracker:
         return sorted((f for f in fists if self._mm(f, fist) < within_mm), key=lambda f: self._mm(f, fist))
 
     def _with_last_owner(self, fist: Fist, fists: Sequence[Fist], geometry: HandGeometry) -> Fist:
-        """The fist as that player's whose fist was at its place, unless its arm is another's who has no other fist; as
-        a stranger's where what its looks showed since it came tells so."""
-        last = next(iter(self._near(fist, self._last, HIDDEN_MM)), replace(fist, stranger=0.0))
-        fist = replace(fist, stranger=fist.stranger + KEPT_LOG_ODDS * last.stranger)
-        if fist.stranger > SURE_LOG_ODDS and len(geometry.mats.poses) > 1:
-            return with_owner(fist, STRANGER, geometry)
+        """The fist as that player's whose fist was at its place, unless its arm is another's who has no other fist. A
+        stranger's it is once its arm has led to nobody who plays in more looks than to a player."""
+        last = next(iter(self._near(fist, self._last, HIDDEN_MM)), replace(fist, strange=0))
+        fist = replace(fist, strange=last.strange + (fist.owner == STRANGER) - (fist.owner in geometry.mats.poses))
+        if fist.owner == STRANGER:
+            return fist if fist.strange > 0 else with_owner(fist, last.owner, geometry)
         near = {f.owner for f in self._near(fist, self._last, UNMOVED_MM if fist.owner else SAME_FIST_MM)}
         if len(near) != 1 or not near <= geometry.mats.poses.keys() or fist.owner in near:
             return fist
