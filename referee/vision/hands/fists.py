@@ -34,7 +34,7 @@ DENSE = measured(0.45, "of the pixels", "by hand: beside a straight edge fewer a
 RIM_MM2 = measured(250.0, "mm2", "by hand: what shows of a fist behind its own sleeve is at least so large")
 FINGER_MM = measured(15.0, "mm", "by hand: tongs are thinner and show further from a fist, fingers do not")
 TONGS_MM2 = measured(150.0, "mm2", "by hand: so much of the tongs shows there")
-AHEAD = math.cos(math.radians(MOST_DEG))  # tongs point as far off at most
+AHEAD = math.cos(math.radians(MOST_DEG))  # tongs show at most so far off their direction
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,15 +226,15 @@ def _fist(mask: np.ndarray, way: np.ndarray, skin: np.ndarray, coloured: np.ndar
     owner = geometry.owner(centre, way)
     owner = None if owner == STRANGER and leaves_picture(mask) else owner  # the way is of what is not seen
     pose = geometry.mats.poses.get(owner or "")
-    forth = -way if pose is None else geometry.tongs_way(centre, pose)
-    ahead = _sector(centre, forth, around(mask, skin), ARM_MM * px_per_mm)
+    tongs_way = -way if pose is None else geometry.tongs_way(centre, pose)
+    ahead = _sector(centre, tongs_way, around(mask, skin), ARM_MM * px_per_mm)
     fingers = thick_part(skin | coloured, FINGER_MM * px_per_mm)  # what shows between pieces may be a finger
     away = distance_from(mask)
     hand = (distance_from(fingers & skin) <= 1) | (away <= FINGER_MM * px_per_mm)
     thin = ahead & ~hand
     tongs = bool(thin.sum() >= TONGS_MM2 * px_per_mm**2)
     end = thin if tongs else mask | (ahead & ~thin)
-    before = _sector(centre, forth, ~hand & (away < SHOWN_AHEAD_MM * px_per_mm), ARM_MM * px_per_mm)
+    before = _sector(centre, tongs_way, ~hand & (away < SHOWN_AHEAD_MM * px_per_mm), ARM_MM * px_per_mm)
     shows = (before & ~coloured).sum() > SHOWN_AHEAD * before.sum()
     low = pose is not None and geometry.height_over(centre, pose, -FIST_MM) < FIST_OVER_MM
     return with_owner(Fist(mask, centre, end, None, tongs, bool(pose and shows) or low), owner, geometry)
