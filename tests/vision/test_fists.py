@@ -156,7 +156,7 @@ def test_a_patch_without_an_arm_is_nobodys_where_none_or_two_players_hands_were(
 
 @pytest.mark.parametrize(("top", "seen"), [(60, 1), (0, 0)])
 def test_what_is_only_the_pictures_rim_is_no_fist_though_something_leads_to_it(table, top, seen, monkeypatch):
-    monkeypatch.setattr("referee.vision.hands.fists._arm_directions", lambda *_: iter([np.array([0.0, -1.0])]))
+    monkeypatch.setattr("referee.vision.hands.fists._arm_directions", lambda *_: iter([np.array([[0.0, -1.0]])]))
     geometry = geometry_of(table)
     skin = np.zeros((180, 320), bool)
     skin[top : top + 9, 86:125] = True
@@ -214,7 +214,7 @@ def test_nobodys_hand_in_a_field_is_its_players_once_the_others_is_seen_elsewher
     ids=["at its end", "along it", "its edge alone", "at the picture's edge"],
 )
 def test_a_rim_of_skin_is_a_fist_at_its_sleeves_end_and_not_along_it(table, rows, columns, seen, monkeypatch):
-    monkeypatch.setattr("referee.vision.hands.fists._arm_directions", lambda *_: iter([np.array([0.0, -1.0])]))
+    monkeypatch.setattr("referee.vision.hands.fists._arm_directions", lambda *_: iter([np.array([[0.0, -1.0]])]))
     geometry = geometry_of(table)
     skin = np.zeros((180, 320), bool)
     skin[slice(*rows), slice(*columns)] = True
@@ -287,7 +287,7 @@ def test_what_has_a_loose_pieces_colour_where_the_table_was_bare_since_was_put_t
 
 @pytest.mark.parametrize("between", [True, False], ids=["between pieces", "before the table"])
 def test_what_is_thin_between_two_pieces_may_be_a_finger_and_no_tongs(table, between, monkeypatch):
-    monkeypatch.setattr("referee.vision.hands.fists._arm_directions", lambda *_: iter([np.array([0.0, -1.0])]))
+    monkeypatch.setattr("referee.vision.hands.fists._arm_directions", lambda *_: iter([np.array([[0.0, -1.0]])]))
     geometry = geometry_of(table)
     skin, labels = np.zeros((180, 320), bool), np.full((180, 320), -1, np.int8)
     skin[50:72, 86:115] = True
@@ -314,6 +314,15 @@ def test_from_behind_tongs_show_where_their_player_holds_them_and_not_opposite_t
     for n, hands in enumerate(({}, {}, {"B": Hand(tip, bare=bare)})):
         gate.look(Frame(behind.sim.render(World(hands=hands), n), n, n / 10))
     assert [fist.tongs for fist in detect_fists(*gate.reduced_frame())] == [not bare]
+
+
+@pytest.mark.parametrize("tip", [(0.0, 0.0, 80.0), (0.0, -20.0, 80.0), (30.0, 10.0, 120.0)])
+def test_an_own_arm_seen_from_low_down_with_a_sleeve_as_dark_as_the_table_is_no_strangers(tip):
+    low = Table(1549, "beside", 360)
+    gate = Gate(low.observer)
+    for n, hands in enumerate(({}, {}, {"B": Hand(tip)})):
+        gate.look(Frame(low.sim.render(World(hands=hands), n), n, n / 10))
+    assert [fist.owner for fist in detect_fists(*gate.reduced_frame())] == ["B"]
 
 
 @pytest.mark.parametrize("before", ["bare", "hidden"])

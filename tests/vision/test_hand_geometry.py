@@ -31,7 +31,7 @@ def geometry_of(seed: int, seating: str) -> tuple[HandGeometry, dict[str, room.M
 def owner_of(geometry: HandGeometry, zone: str, fist: np.ndarray, shoulder: np.ndarray) -> str | None:
     arm = shoulder - fist
     hand, along = geometry.pixels(geometry.mats.poses[zone], [fist, fist + arm / np.linalg.norm(arm) * FORE_MM])
-    return geometry.owner(hand, (along - hand) / np.linalg.norm(along - hand))
+    return geometry.owner(hand, (along - hand)[None] / np.linalg.norm(along - hand))
 
 
 def hands(seating: str):

@@ -100,7 +100,7 @@ def _of_patches(
             continue
         own_skin = (skin > 0) & (nearest == n)
         ways = _arm_directions(centre, mask, arm, geometry.px_per_mm)
-        fists = [_fist(mask, way, own_skin, coloured, geometry) for way in ways]
+        fists = [_fist(mask, of, own_skin, coloured, geometry) for of in ways]
         candidates = frozenset(fist.owner for fist in fists)
         one = mask.sum() < TWO_FISTS_MM2 * geometry.px_per_mm**2  # and another's sleeve behind it
         if one and len(candidates) > 1:
@@ -117,13 +117,13 @@ def _of_rims(patches: list[np.ndarray], skin: np.ndarray, arm: np.ndarray, geome
     rims = (part for part in parts if not any((part & patch).any() for patch in patches))
     for mask in rims:
         centre = _points(mask).mean(0)
-        for way in _arm_directions(centre, mask, arm, geometry.px_per_mm):
-            behind = centre + way * FIST_MM * geometry.px_per_mm
-            if not (_is_along(mask, way) or leaves_picture(mask)) and _inside(behind, mask.shape):
+        for ways in _arm_directions(centre, mask, arm, geometry.px_per_mm):
+            behind = centre + ways[0] * FIST_MM * geometry.px_per_mm
+            if not (_is_along(mask, ways[0]) or leaves_picture(mask)) and _inside(behind, mask.shape):
                 rows, columns = np.indices(mask.shape)
                 disc = np.hypot(columns - behind[0], rows - behind[1]) <= FIST_MM / 2 * geometry.px_per_mm
                 rim = Fist(mask, behind, mask | disc, None, None)
-                yield with_owner(rim, geometry.owner(centre, way), geometry)
+                yield with_owner(rim, geometry.owner(centre, ways), geometry)
 
 
 def _closed(mask: np.ndarray, side: int = 3) -> np.ndarray:
@@ -182,7 +182,8 @@ def _arm_mask(picture: ReducedFrame, skin: np.ndarray, px_per_mm: float) -> np.n
 
 
 def _arm_directions(centre: np.ndarray, mask: np.ndarray, arm: np.ndarray, px_per_mm: float) -> Iterator[np.ndarray]:
-    """Directions (2,) in which an arm leads away from the fist, far enough or out of the picture."""
+    """Of each arm that leads away from the fist, far enough or out of the picture, its direction and after it all in
+    which any does, (n, 2)."""
     rays, there, out = _rays(centre, arm | mask, px_per_mm)
     whole = (there | out).mean(1) >= ARM_SHARE
     leaves = out[:, : round(FIST_MM * px_per_mm)].any(1)  # at the picture's edge nothing is seen of an arm
@@ -195,8 +196,7 @@ def _arm_directions(centre: np.ndarray, mask: np.ndarray, arm: np.ndarray, px_pe
     widest = max(map(len, sectors))
     for of in sectors:
         if widest / 2 <= len(of) <= WIDEST_DEG / 360 * RAYS:  # what is narrow leads along another's tongs
-            way = of.mean(0)
-            yield way / np.linalg.norm(way)
+            yield np.vstack([of.mean(0) / np.linalg.norm(of.mean(0)), rays[whole]])
 
 
 def _rays(centre: np.ndarray, arm: np.ndarray, px_per_mm: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -220,13 +220,13 @@ def _sector(centre: np.ndarray, way: np.ndarray, where: np.ndarray, far_px: floa
     return np.asarray(where & (away <= far_px) & (x * way[0] + y * way[1] >= AHEAD * away))
 
 
-def _fist(mask: np.ndarray, way: np.ndarray, skin: np.ndarray, coloured: np.ndarray, geometry: HandGeometry) -> Fist:
-    """The fist whose arm leads this way (2,); ``skin`` (h, w) bool is what may be its own."""
+def _fist(mask: np.ndarray, ways: np.ndarray, skin: np.ndarray, coloured: np.ndarray, geometry: HandGeometry) -> Fist:
+    """The fist of an arm and its ways (n, 2), as ``_arm_directions``; ``skin`` (h, w) bool is what may be its own."""
     centre, px_per_mm = _points(mask).mean(0), geometry.px_per_mm
-    owner = geometry.owner(centre, way)
+    owner = geometry.owner(centre, ways)
     owner = None if owner == STRANGER and leaves_picture(mask) else owner  # the way is of what is not seen
     pose = geometry.mats.poses.get(owner or "")
-    tongs_way = -way if pose is None else geometry.tongs_way(centre, pose)
+    tongs_way = -ways[0] if pose is None else geometry.tongs_way(centre, pose)
     ahead = _sector(centre, tongs_way, around(mask, skin), ARM_MM * px_per_mm)
     fingers = thick_part(skin | coloured, FINGER_MM * px_per_mm)  # what shows between pieces may be a finger
     away = distance_from(mask)

@@ -54,7 +54,7 @@ def reaching_arm(image: np.ndarray, clear: np.ndarray, zone: str, mats: Mats) ->
     for mask in (new & ~is_shadow(now, before), new):  # a grey sleeve on paper looks like a shadow
         arm = _arm_over(mask, geometry.inside(pose, FIELD, (0.0, OVER_MM), mask.shape))
         way = None if arm is None else _way(arm, geometry, pose)
-        owner = None if way is None else geometry.owner(geometry.centre(pose), way, over_field=True)
+        owner = None if way is None else geometry.owner(geometry.centre(pose), way[None], over_field=True)
         if arm is not None and owner is not None:
             return ReachingArm(owner, owner in mats.poses and _is_short(arm, geometry, pose, mats.poses[owner]))
     return ReachingArm()

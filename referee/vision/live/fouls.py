@@ -13,13 +13,13 @@ One watch over frames in order, live or of a recording; what it says depends on 
 | ``brought_after_stop`` | a place that was bare after the Stop holds a piece, and a hand was there as it came |
 
 An observation counts when it lasts, and is proposed once until it has been absent for a while. Where what stands in the
-field has changed meanwhile and nobody else's hand was there, another player's that is seen half of the time that any is
-counts however short it is, and a stranger's that is seen most of it. Another player's hand that is lost in a field,
-seen nowhere, and seen in that field again, was out of sight all the while: that time counts neither for nor against it.
-Seen from behind its player, a bare hand is proposed when it leaves.
+field has changed meanwhile, however short it was, another player's counts where nobody else's hand was there and it is
+seen half of the time that any is, and a stranger's where most of the looks that tell whose hand it is tell so. Another
+player's hand that is lost in a field, seen nowhere, and seen in that field again, was out of sight all the while: that
+time counts neither for nor against it. Seen from behind its player, a bare hand is proposed when it leaves.
 """
 
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -190,19 +190,22 @@ class FoulWatch:
         return [DetectedFoul(kind, zone, here[-1][2], here[0][0], share)]
 
     def _of_visitors(self, zone: str, held: _FieldRecord, at_s: float) -> list[DetectedFoul]:
-        """Another's hand that alone was there while what stands in the field changed, be it briefly."""
-        owners, looks = {whose for _, whose in held.visitors}, held.since_clear
-        if len(owners) != 1 or owners & {None, zone} or not looks[-1][1].has_changed_since(looks[0][1]):
+        """Another's hand that was there while what stands in the field changed, be it briefly: a stranger's by most of
+        the looks that tell whose it is, another player's where no look tells of anybody else."""
+        owners, looks = Counter(whose for _, whose in held.visitors), held.since_clear
+        known = owners.total() - owners[None]
+        owner = STRANGER if owners[STRANGER] > known / 2 else next(iter(owners), zone)
+        others = owners[owner] < 2 if owner == STRANGER else owner in (None, zone) or len(owners) > 1
+        if others or not looks[-1][1].has_changed_since(looks[0][1]):
             return []
-        from_s, owner = held.visitors[0]
-        share = min(1.0, len(held.visitors) / sum(shown.hand for _, shown in looks))
-        if share < (SEEN_SHARE if owner == STRANGER else BRIEF_SHARE):  # an own arm may seem to come from elsewhere
+        share = min(1.0, owners[owner] / (known if owner == STRANGER else sum(shown.hand for _, shown in looks)))
+        if share < BRIEF_SHARE:
             return []
         kind = "strangers_hand" if owner == STRANGER else "neighbours_hand"
         sight = self._persistence[kind, zone]
         known = sight.proposed_s is not None
         sight.proposed_s = at_s
-        return [] if known else [DetectedFoul(kind, zone, owner or None, from_s, share)]
+        return [] if known else [DetectedFoul(kind, zone, owner or None, held.visitors[0][0], share)]
 
     def _of_pieces(self, look: GateState, at_s: float, stop_s: float | None) -> list[DetectedFoul]:
         fouls = []
