@@ -151,10 +151,11 @@ def test_a_piece_brought_after_the_stop_needs_a_place_that_was_bare_and_a_hand_t
         ([NOBODY, OTHERS, OTHERS], BLUE, [("neighbours_hand", "B", 1.1)]),
         ([FieldHands((STRANGER,))] * 3, BLUE, [("strangers_hand", None, 1.0)]),
         ([NOBODY, OTHERS, NOBODY], BLUE, []),  # at times an own arm seems to come from elsewhere
-        ([NOBODY, FieldHands((STRANGER,)), NOBODY], BLUE, []),
+        ([NOBODY, FieldHands((STRANGER,)), NOBODY], BLUE, [("strangers_hand", None, 1.1)]),
         ([NOBODY, FieldHands((STRANGER,)), FieldHands((STRANGER,))], BLUE, [("strangers_hand", None, 1.1)]),
         ([OWN, FieldHands((STRANGER,)), FieldHands((STRANGER,))], BLUE, [("strangers_hand", None, 1.0)]),
         ([OWN, FieldHands((STRANGER,)), OWN], BLUE, []),
+        ([*[UNKNOWN] * 9, FieldHands((STRANGER,))], BLUE, []),  # of a long visit one look tells nothing
         ([NOBODY, OTHERS, OTHERS], PAPER, []),  # it came and went, and all is as it was
         ([OWN, OTHERS, OWN], BLUE, []),
         ([NOBODY, UNKNOWN, NOBODY], BLUE, []),

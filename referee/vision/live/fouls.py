@@ -41,6 +41,7 @@ HAND_FOUL_S = measured(0.35, "s", "by hand: a sight must last so long; shorter m
 SIGHTS = measured(160, "sights", "for memory: and so often in all, some fourteen seconds")
 SEEN_SHARE = measured(0.75, "of the looks of that time", "by hand: so often it must be seen")
 BRIEF_SHARE = measured(0.5, "of the looks with a hand", "a neighbour's at ten rigs 0.5 to 1, false ones to 0.33")
+STRANGERS_SHARE = measured(0.15, "of them", "a stranger's at 40 rigs 0.2 to 1, a false one 0.05")
 AWAY_S = measured(1.0, "s", "by hand: what was away for so long has gone, and has nothing to do with what comes then")
 BUSY_S = measured(0.3, "s", "by hand: where something moved so lately is work; for half of it lasts what is a hand")
 LOOK_S = measured(0.09, "s", "for time: looks are at least so far apart")
@@ -193,13 +194,12 @@ class FoulWatch:
         """Another's hand that was there while what stands in the field changed, be it briefly: a stranger's by most of
         the looks that tell whose it is, another player's where no look tells of anybody else."""
         owners, looks = Counter(whose for _, whose in held.visitors), held.since_clear
-        known = owners.total() - owners[None]
-        owner = STRANGER if owners[STRANGER] > known / 2 else next(iter(owners), zone)
-        others = owners[owner] < 2 if owner == STRANGER else owner in (None, zone) or len(owners) > 1
-        if others or not looks[-1][1].has_changed_since(looks[0][1]):
+        owner = STRANGER if 2 * owners[STRANGER] > owners.total() - owners[None] else next(iter(owners), zone)
+        if owner != STRANGER and (owner in (None, zone) or len(owners) > 1):
             return []
-        share = min(1.0, owners[owner] / (known if owner == STRANGER else sum(shown.hand for _, shown in looks)))
-        if share < BRIEF_SHARE:
+        share = min(1.0, owners[owner] / max(1, sum(shown.hand for _, shown in looks)))
+        seldom = share < (STRANGERS_SHARE if owner == STRANGER else BRIEF_SHARE)
+        if seldom or not looks[-1][1].has_changed_since(looks[0][1]):
             return []
         kind = "strangers_hand" if owner == STRANGER else "neighbours_hand"
         sight = self._persistence[kind, zone]
