@@ -297,11 +297,15 @@ def test_what_is_thin_between_two_pieces_may_be_a_finger_and_no_tongs(table, bet
     assert [f.tongs for f in detect_fists(ReducedFrame(labels, skin, skin), geometry)] == [not between]
 
 
-@pytest.mark.parametrize(("top", "owner"), [(3, None), (7, STRANGER)], ids=["at its edge", "in it"])
-def test_a_fist_at_the_pictures_edge_is_not_told_to_be_a_strangers(table, top, owner):
+@pytest.mark.parametrize(
+    ("left", "owner"),
+    [(200, STRANGER), (280, None), (292, None)],
+    ids=["in it", "in it, its arm mostly beyond", "at its edge"],
+)
+def test_a_fist_at_the_pictures_edge_is_not_told_to_be_a_strangers(table, left, owner):
     new, skin = (np.zeros((180, 320), bool) for _ in range(2))
-    skin[top : top + 26, 60:86] = True
-    new[top + 6 : top + 20, :86] = True
+    skin[80:106, left : left + 26] = True
+    new[86:100, left:] = True
     found = detect_fists(ReducedFrame(np.full((180, 320), -1, np.int8), new, skin), geometry_of(table))
     assert [fist.owner for fist in found] == [owner]
 

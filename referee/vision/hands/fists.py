@@ -224,7 +224,8 @@ def _fist(mask: np.ndarray, ways: np.ndarray, skin: np.ndarray, coloured: np.nda
     """The fist of an arm and its ways (n, 2), as ``_arm_directions``; ``skin`` (h, w) bool is what may be its own."""
     centre, px_per_mm = _points(mask).mean(0), geometry.px_per_mm
     owner = geometry.owner(centre, ways)
-    owner = None if owner == STRANGER and leaves_picture(mask) else owner  # the way is of what is not seen
+    unseen = leaves_picture(mask) or not _inside(centre + ways[0] * ARM_MM / 2 * px_per_mm, mask.shape)
+    owner = None if owner == STRANGER and unseen else owner  # the way is of what is not seen
     pose = geometry.mats.poses.get(owner or "")
     tongs_way = -ways[0] if pose is None else geometry.tongs_way(centre, pose)
     ahead = _sector(centre, tongs_way, around(mask, skin), ARM_MM * px_per_mm)
