@@ -44,6 +44,13 @@ def cube(rig, observer) -> Piece:
     return Piece("cube", "blue", Pose(), 0.0, float(-np.sign(camera_y)) * BEHIND_MM, 15.0)
 
 
+@pytest.fixture(scope="module")
+def away(rig, observer) -> np.ndarray:
+    """(2,) unit vector on mat A, away from the camera."""
+    to = -observer.look(rig.photograph()).poses["A"].camera_at[:2]
+    return to / np.linalg.norm(to)
+
+
 def known_but(rig, whole: bool) -> np.ndarray:
     """(h, w) the last channel of an earlier picture that shows the whole field, or not its right end."""
     known = np.full(rig.photograph().shape[:2], 255, np.uint8)
@@ -57,14 +64,22 @@ def known_but(rig, whole: bool) -> np.ndarray:
     [(False, WALL, False), (True, WALL, True), (False, (), True)],
     ids=["hidden now", "there at first", "place in sight now"],
 )
-def test_what_came_outside_the_field_and_is_hidden_now_may_stand_in_it(rig, observer, cube, at_first, now, sure):
-    away = -observer.look(rig.photograph()).poses["A"].camera_at[:2]
-    x, y = OUTSIDE_MM * away / np.linalg.norm(away)
+def test_what_came_outside_the_field_and_is_hidden_now_may_stand_in_it(rig, observer, cube, away, at_first, now, sure):
+    x, y = OUTSIDE_MM * away
     outside = replace(cube, x=float(x), y=float(y))
     shown = (outside,) if at_first else (), (outside,), now
     read = [observer.read_earlier(rig.photograph({"A": pieces}), "A", CARD) for pieces in shown]
     views = earlier_views([(one.searched, True) for one in read])
     assert len(views[1].outside) == 1 and len(views[1].surely_outside) == sure
+
+
+def test_what_stands_in_the_field_shows_no_piece_of_its_colour_outside_it(rig, observer, away):
+    x, y = OUTSIDE_MM * away
+    front = tuple(Piece("cylinder", "red", Pose(), off, 0.0, 24.0) for off in (-15.0, 15.0))
+    shown = (), (Piece("triangle", "red", Pose(), float(x), float(y), 17.5),), front
+    read = [observer.read_earlier(rig.photograph({"A": pieces}), "A", CARD) for pieces in shown]
+    views = earlier_views([(one.searched, True) for one in read])
+    assert [len(view.outside) for view in views] == [0, 1, 0]
 
 
 @pytest.mark.parametrize("whole", [True, False])
@@ -256,10 +271,8 @@ def test_what_is_transparent_in_an_earlier_picture_speaks_neither_for_nor_agains
         assert observer.judge(settled, CARD, ["A"], earlier=before).zones["A"].ruling == ruling
 
 
-def test_a_piece_over_what_is_unknown_may_stand_on_what_was_not_seen(rig, observer):
+def test_a_piece_over_what_is_unknown_may_stand_on_what_was_not_seen(rig, observer, away):
     """Of a plank with a cube on its far end nothing but the cube was seen before a third piece hid it."""
-    camera = np.asarray(observer.look(rig.photograph()).poses["A"].camera_at[:2])
-    away = -camera / np.linalg.norm(camera)
     yaw = float(np.degrees(np.arctan2(-away[0], away[1])))
     plank = Piece("rectangle", "green", Pose(0, "side"), 0.0, 0.0, 12.5, yaw)
     on_it = Piece("cube", "blue", Pose(), *(11.0 * away), 40.0, yaw)

@@ -8,8 +8,8 @@ after it does not. A piece that no view shows must be clearly shown by an earlie
 First the hypotheses of the settled views are tried, with the pieces that they would hide. Where the earlier pictures
 contradict them the build is tracked from picture to picture, the best few hypotheses of each grown on those of the one
 before; and hypotheses of what stands now are made of what is tracked: grown on it, under and behind those of the
-settled views. What one picture leaves open, how far off a piece stands, or whether a plank stands or lies on another,
-the others tell: one picture shows a piece on a ray, and it may stand wherever something carries it there.
+settled views. What one picture leaves open, which piece of a colour it shows and how far off, or whether a plank stands
+or lies on another, the others tell: one picture shows a piece on a ray, and it may stand wherever something carries it.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -49,9 +49,9 @@ FARTHER_MM = measured((0.0, -12.0, 12.0, -24.0, 24.0), "mm", "by hand: steps of 
 APART_MM = measured(8.0, "mm", "by hand: places of a further piece that are nearer to each other are one")
 TRACKS = measured(3, "builds", "by hand, for time: so many of what an earlier picture may show are followed")
 LAST_TRACKED = measured(2, "pictures", "by hand, for time: on what the last of them show builds are grown")
-COMPLETED_OF_EACH = measured(10, "hypotheses", "by hand, for time: so many of each ruling are tried with hidden pieces")
+COMPLETED_OF_EACH = measured(5, "hypotheses", "by hand, for time: so many of each ruling are tried with hidden pieces")
 WON_BY_HIDDEN = measured(2500.0, "nats", "by hand, for time: what is so far behind leads with no hidden piece either")
-GROWN_KEPT = measured(12, "hypotheses", "by hand, for time: so many of the grown ones are weighed by the film")
+WEIGHED = measured(12, "hypotheses", "by hand, for time: so many of the grown or completed ones are weighed")
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,8 +77,8 @@ class EarlierView:
         canvas = self.searched.beam.canvas
         found = _inside_and_outside(canvas, self.searched.readings[0])[1]
         for row in self.lying:
-            more = np.vstack([found, row])
-            found = more if _evidence(canvas, more) > _evidence(canvas, found) else found
+            tried = found, np.vstack([found, row])
+            found = max(tried, key=lambda rows: _evidence(canvas, np.vstack([self.standing, rows])))
         return found
 
     @cached_property
@@ -95,10 +95,8 @@ class EarlierView:
     @cached_property
     def suggested(self) -> np.ndarray:
         """(n, 5) what stands in the field by some reading, in the mat's frame, the best one's first."""
-        canvas, found = self.searched.canvas, self.standing
-        for row in np.vstack([_inside_and_outside(canvas, one)[0] for one in self.searched.readings[:READINGS]]):
-            found = found if _is_among(canvas.cat, row, found) else np.vstack([found, row])
-        return found
+        canvas = self.searched.canvas
+        return _once(canvas.cat, [_inside_and_outside(canvas, one)[0] for one in self.searched.readings[:READINGS]])
 
     def knows(self, row: np.ndarray) -> bool:
         """Whether the picture shows most of where a piece (5,) in the mat's frame may stand."""
@@ -130,9 +128,10 @@ def earlier_views(pictures: Sequence[tuple[Searched, bool]]) -> list[EarlierView
 
 def is_covered(number: int, views: Sequence[EarlierView], settled: EarlierView) -> bool:
     """Whether something hides in an earlier picture a piece that stands in one place before and after it, before it by
-    a picture of the whole field: what shows a part of it may misplace a piece."""
+    a picture of the whole field that what this one shows does not explain: the best reading may misplace a piece."""
     one, cat = views[number], views[number].searched.canvas.cat
-    before = np.vstack([np.zeros((0, 5)), *(view.standing for view in views[:number] if view.whole)])
+    unlike = (view for view in views[:number] if view.explained(one.standing) < view.best_nats - CLEARLY_SEEN)
+    before = np.vstack([np.zeros((0, 5)), *(view.standing for view in unlike if view.whole)])
     after = np.vstack([settled.suggested, *(view.standing for view in views[number + 1 :])])
     stood = (row for row in before if _is_among(cat, row, after) and not _is_among(cat, row, one.standing))
     return any(one.knows(row) for row in stood)
@@ -185,7 +184,7 @@ def _on_tracked(
     found = scored(searched, tops, is_right)
     for rows in tracked:
         built = _grown_on(searched[0], rows, settled[0][0].turn, GROWN_PIECES)
-        grown = scored(searched, built, is_right)[:GROWN_KEPT]
+        grown = scored(searched, built, is_right)[:WEIGHED]
         found += [*grown, *(_put_back(searched, views, rows) for views in grown)]
     return found
 
@@ -199,7 +198,7 @@ def _weighed(
 ) -> list[Hypothesis]:
     """Hypotheses, and the best of each ruling with those pieces of the earlier pictures, or ``tracked`` (n, 5), that
     they would hide, scored by these pictures too, best first; without what is far behind."""
-    hidden = _suggested(searched[0].canvas.cat, tracked, earlier)
+    hidden = _once(searched[0].canvas.cat, [*tracked, *(one.suggested for one in earlier)])
     told: list[Hypothesis] = []
     ahead = dict.fromkeys((True, False), -np.inf)
 
@@ -231,10 +230,10 @@ def _distinct(canvas: Canvas, hypotheses: Sequence[Hypothesis]) -> list[Hypothes
     return list(found.values())
 
 
-def _suggested(cat: Catalogue, tracked: Sequence[np.ndarray], earlier: Sequence[EarlierView]) -> np.ndarray:
-    """(n, 5) the pieces that the pictures show by some reading, in the mat's frame."""
+def _once(cat: Catalogue, builds: Sequence[np.ndarray]) -> np.ndarray:
+    """(n, 5) the pieces of all the builds (m, 5), each once, where the first of these has it."""
     found = np.zeros((0, 5))
-    for row in np.vstack([found, *tracked, *(one.suggested for one in earlier)]):
+    for row in np.vstack(builds):
         found = found if _is_among(cat, row, found) else np.vstack([found, row])
     return found
 
@@ -247,7 +246,7 @@ def _tracked(earlier: Sequence[EarlierView]) -> list[list[np.ndarray]]:
         reading, canvas, tried = one.searched.readings[0], one.searched.canvas, [one.standing]
         for last in found[-1]:
             grown = sorted(_grown_on(one.searched, last, reading.turn, TRACKED_PIECES), key=lambda r: -r.score)
-            further = *grown[:GROWN_KEPT], _on_top(canvas, last, reading), _put_on(canvas, last, reading)
+            further = *grown[:WEIGHED], _on_top(canvas, last, reading), _put_on(canvas, last, reading)
             tried += [turned(r.pieces, r.turn) for r in further]
         tried = list({_places_of(rows): rows for rows in tried}.values())
         score = [
@@ -496,7 +495,7 @@ def _completed(
         ends, told = [new], told_by(searched, new, earlier)
         while True:
             further = _further_nats(searched, new, earlier)
-            tried = [more for row in hidden for more in _with_piece(searched, new, row, further)]
+            tried = _with_piece(searched, new, hidden, further)
             said = [told_by(searched, more, earlier) for more in tried]
             better = [k for k in np.argsort(said)[::-1] if said[k] > told + CLEARLY_SEEN]
             if not better:
@@ -527,19 +526,21 @@ def _further_nats(
 
 
 def _with_piece(
-    searched: Sequence[Searched], views: list[Reading], row: np.ndarray, further: Callable[[np.ndarray], float]
+    searched: Sequence[Searched], views: list[Reading], hidden: np.ndarray, further: Callable[[np.ndarray], float]
 ) -> list[list[Reading]]:
-    """A hypothesis's views with the piece (5,) in each of its ``_places`` where some earlier picture shows it and they
-    hardly anything of it; none where it is among theirs already."""
+    """A hypothesis's views with one of the pieces (n, 5), or with another of its colour, in each stance and in each of
+    its ``_places`` where they show hardly anything of it: those of them that the earlier pictures show most clearly."""
     canvas, rows = searched[0].canvas, turned(views[0].pieces, views[0].turn)
-    # What lies beyond the field may be the other player's.
-    if _is_spent(canvas.cat, row, _in_field(canvas, views[0])) or _is_among(canvas.cat, row, rows):
-        return []
-    found = []
-    for places in _places(canvas, row, rows):
-        shown = (_with_row(views, there) for there in places if further(there) > CLEARLY_SEEN / 2)
-        found.append(next((new for new in shown if abs(_drawn_more(searched, views, new)) < CLEARLY_SEEN), None))
-    return [new for new in found if new]
+    cat, field, found = canvas.cat, _in_field(canvas, views[0]), list[tuple[float, list[Reading]]]()
+    pieces = (np.array([s, *row[1:]]) for row in hidden for s in np.flatnonzero(cat.color == cat.color[int(row[0])]))
+    for piece in pieces:
+        # What lies beyond the field may be the other player's.
+        if _is_spent(cat, piece, field) or _is_among(cat, piece, rows) or further(piece) <= CLEARLY_SEEN / 2:
+            continue
+        for places in _places(canvas, piece, rows):
+            shown = [(nats, _with_row(views, at)) for at in places if (nats := further(at)) > CLEARLY_SEEN / 2]
+            found += [one for one in shown if abs(_drawn_more(searched, views, one[1])) < CLEARLY_SEEN][:1]
+    return [new for _, new in sorted(found, key=lambda one: -one[0])[:WEIGHED]]
 
 
 def _places(canvas: Canvas, row: np.ndarray, rows: np.ndarray) -> Iterator[list[np.ndarray]]:
