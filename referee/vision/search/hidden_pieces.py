@@ -6,10 +6,11 @@ reading. Of pictures that show the same the last one counts, and one in which so
 after it does not. A piece that no view shows must be clearly shown by an earlier picture.
 
 First the hypotheses of the settled views are tried, with the pieces that they would hide. Where the earlier pictures
-contradict them the build is tracked from picture to picture, the best few hypotheses of each grown on those of the one
-before; and hypotheses of what stands now are made of what is tracked: grown on it, under and behind those of the
-settled views. What one picture leaves open, which piece of a colour it shows and how far off, or whether a plank stands
-or lies on another, the others tell: one picture shows a piece on a ray, and it may stand wherever something carries it.
+contradict them, or the best does not satisfy the card (who calls Stop believes that the build does), the build is
+tracked from picture to picture, the best few hypotheses of each grown on those of the one before; and hypotheses of
+what stands now are made of what is tracked: grown on it, under and behind those of the settled views. What one picture
+leaves open, which piece of a colour it shows and how far off, or whether a plank stands or lies on another, the others
+tell: one picture shows a piece on a ray, and it may stand wherever something carries it.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -159,11 +160,11 @@ def with_hidden_pieces(
     is_right: Callable[[Reading], bool],
 ) -> list[Hypothesis]:
     """The hypotheses of the settled views, scored by ``earlier`` pictures too, best first; and such as these suggest:
-    with what no view shows of them and, where they contradict all that or what agrees explains the settled views too
-    little, beside and on what the last pictures show, and grown on it."""
+    with what no view shows of them and, where they contradict all that or the best of it does not satisfy the card,
+    beside and on what the last pictures show, and grown on it."""
     settled = _distinct(searched[0].canvas, hypotheses)
     told = _weighed(searched, settled, [], earlier, is_right)
-    if is_unlike(searched, told, earlier, is_right) or _is_far_behind(searched, told, earlier, is_right):
+    if not is_right(told[0][0]) or is_unlike(searched, told, earlier, is_right):
         tracked = [rows for tracks in _tracked(earlier)[-LAST_TRACKED:] for rows in tracks if len(rows)]
         grown = _on_tracked(searched, settled, tracked, is_right)
         told = _weighed(searched, _distinct(searched[0].canvas, [*settled, *grown]), tracked, earlier, is_right)
@@ -287,18 +288,6 @@ def is_unlike(
     least = min(least, max(others, default=-np.inf) + right_prior(len(searched)))
     as_good = [views for views in hypotheses if views[0].score > least and is_right(views[0]) == right]
     return all(any(_contradicts(searched, views, one) for one in earlier) for views in as_good)
-
-
-def _is_far_behind(
-    searched: Sequence[Searched],
-    hypotheses: Sequence[Hypothesis],
-    earlier: Sequence[EarlierView],
-    is_right: Callable[[Reading], bool],
-) -> bool:
-    """Whether another of the hypotheses explains the pixels of the settled views much better than the first."""
-    prior = right_prior(len(searched))
-    settled = [v[0].score - prior * is_right(v[0]) - told_by(searched, v, earlier) for v in hypotheses]
-    return max(settled) - settled[0] > UNLIKE
 
 
 def _contradicts(searched: Sequence[Searched], views: Hypothesis, earlier: EarlierView) -> bool:
