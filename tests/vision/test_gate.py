@@ -96,6 +96,17 @@ def test_tongs_laid_behind_the_build_become_background(rig, built):
     assert not film.show(laid, round(AWAKE_S / STEP_S) + 3)[-1].zones["A"].hand
 
 
+def test_a_hand_at_rest_of_which_parts_show_is_one(rig, built):
+    """The legs of tongs and the fist are apart in the picture, and each by itself is no more than tongs that lie."""
+    film = Film(rig)
+    film.show(built, 3)
+    parts = built.copy()
+    for x in (-45, 0, 45):
+        cv2.line(parts, rig.pixel("A", x, 100, 0), rig.pixel("A", x, 20, 60), WOOD, 24)
+    assert film.show(parts, round(AWAKE_S / STEP_S) + 3)[-1].zones["A"].hand
+    assert not film.show(built, 12)[-1].zones["A"].hand
+
+
 def test_a_phone_in_the_field_is_seen_where_ink_is_not_printed(rig, built):
     """Dark glass looks like a marker's ink; nothing of it lies beyond the field."""
     film = Film(rig)

@@ -40,7 +40,7 @@ AWAKE_S = measured(0.7, "s", "by hand: what has moved within this time is a hand
 ARM_REST_S = measured(8.0, "s", "as REST_S for whose arm it is: a sleeve rests longer than a hand works")
 STILL_S = measured(0.3, "s", "by hand: a piece that is carried has not been at one place for so long")
 WARM_REST_S = measured(90.0, "s", "by hand: REST_S of what has the hue of skin, for a hand at rest is still a hand")
-HAND_RESTING = measured(0.03, "of the box", "by hand: a thing at rest that covers less of it is no hand")
+HAND_RESTING = measured(0.03, "of the box", "by hand: things at rest that cover less of it together are no hand")
 WARM_SHARE = measured(0.2, "of a thing's pixels", "by hand: of skin's or wood's hue it is a hand, whatever its sleeve")
 FIELD_COVERED = measured(
     0.1,
@@ -312,6 +312,6 @@ def _reaching_in(strange: np.ndarray, zone: _Zone, awake: np.ndarray, warm: np.n
     of_hand = (pixels(~box) > RIM_PX) | (pixels(box & warm) > WARM_SHARE * inside)
     moving = (pixels(box & awake) > AWAKE_SHARE * NOISE_SHARE * whole) & (inside > NOISE_SHARE * whole)
     covers = pixels(zone.field) > FIELD_COVERED * zone.field.sum()
-    reaching = covers | of_hand & (moving | (inside > HAND_RESTING * whole))
+    reaching = covers | of_hand & (moving | ((inside * of_hand)[1:].sum() > HAND_RESTING * whole))
     reaching[0] = False
     return np.asarray(reaching[things])
