@@ -96,8 +96,8 @@ class EarlierView:
     @cached_property
     def suggested(self) -> np.ndarray:
         """(n, 5) what stands in the field by some reading, in the mat's frame, the best one's first."""
-        canvas = self.searched.canvas
-        return _once(canvas.cat, [_inside_and_outside(canvas, one)[0] for one in self.searched.readings[:READINGS]])
+        canvas, readings = self.searched.canvas, self.searched.readings[:READINGS]
+        return _distinct_pieces(canvas.cat, [_inside_and_outside(canvas, one)[0] for one in readings])
 
     def knows(self, row: np.ndarray) -> bool:
         """Whether the picture shows most of where a piece (5,) in the mat's frame may stand."""
@@ -131,8 +131,9 @@ def is_covered(number: int, views: Sequence[EarlierView], settled: EarlierView) 
     """Whether something hides in an earlier picture a piece that stands in one place before and after it, before it by
     a picture of the whole field that what this one shows does not explain: the best reading may misplace a piece."""
     one, cat = views[number], views[number].searched.canvas.cat
-    unlike = (view for view in views[:number] if view.explained(one.standing) < view.best_nats - CLEARLY_SEEN)
-    before = np.vstack([np.zeros((0, 5)), *(view.standing for view in unlike if view.whole)])
+    whole = (view for view in views[:number] if view.whole)
+    unlike = (view.standing for view in whole if view.explained(one.standing) < view.best_nats - CLEARLY_SEEN)
+    before = np.vstack([np.zeros((0, 5)), *unlike])
     after = np.vstack([settled.suggested, *(view.standing for view in views[number + 1 :])])
     stood = (row for row in before if _is_among(cat, row, after) and not _is_among(cat, row, one.standing))
     return any(one.knows(row) for row in stood)
@@ -199,7 +200,7 @@ def _weighed(
 ) -> list[Hypothesis]:
     """Hypotheses, and the best of each ruling with those pieces of the earlier pictures, or ``tracked`` (n, 5), that
     they would hide, scored by these pictures too, best first; without what is far behind."""
-    hidden = _once(searched[0].canvas.cat, [*tracked, *(one.suggested for one in earlier)])
+    hidden = _distinct_pieces(searched[0].canvas.cat, [*tracked, *(one.suggested for one in earlier)])
     told: list[Hypothesis] = []
     ahead = dict.fromkeys((True, False), -np.inf)
 
@@ -231,7 +232,7 @@ def _distinct(canvas: Canvas, hypotheses: Sequence[Hypothesis]) -> list[Hypothes
     return list(found.values())
 
 
-def _once(cat: Catalogue, builds: Sequence[np.ndarray]) -> np.ndarray:
+def _distinct_pieces(cat: Catalogue, builds: Sequence[np.ndarray]) -> np.ndarray:
     """(n, 5) the pieces of all the builds (m, 5), each once, where the first of these has it."""
     found = np.zeros((0, 5))
     for row in np.vstack(builds):
