@@ -10,6 +10,7 @@ and what cards ask comes from ``cards``; appearance never does.
     python tests/witness/make_sessions.py OUT --chance 0 20   twenty of chance, seeds 0 to 19
     python tests/witness/make_sessions.py OUT --worn 0 20     the same with worn paint, clutter, a drifting camera
     python tests/witness/make_sessions.py OUT --chance 0 60 --spp 4 --denoise --duels 5     a table in about 80 s
+    python tests/witness/make_sessions.py OUT --chance 0 60 --spp 2 --denoise --duels 5 --wide 960   in 80 s of one core
     python tests/witness/make_sessions.py OUT --two-views 0 30 --spp 4 --denoise --duels 4  two cameras, hidden pieces
     referee bench OUT
 
@@ -126,11 +127,11 @@ def _behind_people(rig: Rig, view: View) -> bool:
     return any(math.dist(at, person) < PERSON_MM for at in ways for person in people)
 
 
-def _small(cam: Webcam) -> Webcam:
+def _small(cam: Webcam, wide_px: int = WIDE_PX) -> Webcam:
     """The same webcam with fewer pixels."""
-    by = WIDE_PX / cam.width
+    by = wide_px / cam.width
     x, y = cam.centre
-    size = {"width": WIDE_PX, "height": round(cam.height * by), "focal_px": cam.focal_px * by}
+    size = {"width": wide_px, "height": round(cam.height * by), "focal_px": cam.focal_px * by}
     return replace(cam, **size, centre=(x * by, y * by), blur_px=max(0.4, cam.blur_px * by))
 
 
@@ -456,6 +457,7 @@ def main() -> None:
     parser.add_argument("--denoise", action="store_true", help="denoise the pictures: --spp 4 is enough then")
     parser.add_argument("--duels", type=int, help="pictures of two builds each, fewer than a session asks for")
     parser.add_argument("--spp", type=int, help="samples a pixel, fewer than a session asks for: quicker and noisier")
+    parser.add_argument("--wide", type=int, help="pixels that a picture is wide, fewer than its camera has: quicker")
     options = parser.parse_args()
     mi.set_variant(options.variant)
     if options.threads and options.variant.startswith("llvm"):
@@ -469,6 +471,8 @@ def main() -> None:
         chosen = [worn_session(options.worn[0] + k) for k in range(options.worn[1])]
     if options.two_views:
         chosen = [_two_views(options.two_views[0] + k) for k in range(options.two_views[1])]
+    if options.wide:
+        chosen = [replace(s, webcam=_small(s.webcam, options.wide)) for s in chosen]
     for session in chosen:
         samples, frames = options.spp or session.spp, options.duels or session.frames
         write_session(replace(session, spp=samples, denoised=options.denoise, frames=frames), options.out)
