@@ -61,3 +61,11 @@ def test_a_build_that_was_judged_when_a_hand_came_is_its_builders_one_that_was_n
 )
 def test_a_piece_that_only_the_film_shows_counts_and_one_that_it_missed_is_asked_for(number, rig, whom):
     assert row(drawn("7 a piece hidden, right", number, rig))["whom"] == whom
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [1, 2])
+def test_edges_out_of_focus_are_no_strangers_arm(number):
+    """A sheet's corner on a wooden table is of the hue of skin then, and new."""
+    told = row(drawn("6 out of focus at the Stop, right", number, 2360))
+    assert (told["whom"], told["fouls"]) == ("caller", [])

@@ -153,8 +153,7 @@ def _is_along(mask: np.ndarray, way: np.ndarray) -> bool:
 
 def leaves_picture(mask: np.ndarray) -> bool:
     """Whether it goes on beyond the picture, where what it belongs to is not seen."""
-    inner = mask[NEAR_PX:-NEAR_PX, NEAR_PX:-NEAR_PX]
-    return bool(inner.sum() < mask.sum())
+    return bool(mask[NEAR_PX:-NEAR_PX, NEAR_PX:-NEAR_PX].sum() < mask.sum())
 
 
 def _inside(point: np.ndarray, shape: tuple[int, ...]) -> bool:
@@ -207,8 +206,7 @@ def _rays(centre: np.ndarray, arm: np.ndarray, px_per_mm: float) -> tuple[np.nda
     steps = centre + rays[:, None] * np.arange(1, round(ARM_MM * px_per_mm) + 1)[None, :, None]
     columns, rows = np.round(steps[..., 0]).astype(int), np.round(steps[..., 1]).astype(int)
     tall, wide = arm.shape
-    edge = NEAR_PX
-    out = (columns < edge) | (rows < edge) | (columns >= wide - edge) | (rows >= tall - edge)
+    out = (columns < NEAR_PX) | (rows < NEAR_PX) | (columns >= wide - NEAR_PX) | (rows >= tall - NEAR_PX)
     return rays, arm[np.clip(rows, 0, tall - 1), np.clip(columns, 0, wide - 1)], out
 
 
@@ -256,5 +254,4 @@ def _spread_deg(fist: Fist, arm: np.ndarray, geometry: HandGeometry) -> float:
     beyond = round(FROM_FIST * there.shape[1])  # the fist itself is all around
     whole = ~out.any(1) & (there[:, beyond:].mean(1) >= ARM_SHARE)
     off = {zone: geometry.off_deg(fist.centre, rays[whole], pose) for zone, pose in geometry.mats.poses.items()}
-    own = off[fist.owner] <= np.min([*off.values()], 0)
-    return float(own.sum() * 360 / RAYS)
+    return float((off[fist.owner] <= np.min([*off.values()], 0)).sum() * 360 / RAYS)

@@ -18,6 +18,7 @@ from referee.match.stop_views import Placed
 from referee.vision.image.shadow import CHANGED, channel_max
 from referee.vision.measured import measured
 
+UNFOCUSED = measured(0.6, "of the sharpness before", "out of focus both fields have 0.22 to 0.44; with hands one 0.87")
 SMALLEST_PIECE_SHARE = measured(0.012, "of the field", "half of what the smallest piece covers, but for its rim")
 BESIDE_PX = 2 * measured(8, "reduced px", "by hand: a long piece's corner may be so far beside the field, 25 mm") + 1
 TOGETHER_S = measured(0.65, "s", "nobody places two pieces in less, simulated players neither")

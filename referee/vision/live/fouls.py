@@ -32,7 +32,7 @@ from referee.vision.hands.field_hands import FieldHands, LoosePieces, StandingPi
 from referee.vision.hands.fists import ReducedFrame, detect_fists
 from referee.vision.hands.geometry import STRANGER, HandGeometry
 from referee.vision.hands.tracker import HandTracker
-from referee.vision.live.field_snapshot import Arrival, FieldSnapshot, arrival, came_together
+from referee.vision.live.field_snapshot import UNFOCUSED, Arrival, FieldSnapshot, arrival, came_together
 from referee.vision.live.gate import GateState
 from referee.vision.live.mat_motion import MatMotion
 from referee.vision.measured import measured
@@ -108,6 +108,7 @@ class FoulWatch:
         self._fields: defaultdict[str, _FieldRecord] = defaultdict(_FieldRecord)
         self._motion = MatMotion()
         self._looked_s = float("-inf")
+        self._sharpest: dict[str, float] = {}
         self._loose = LoosePieces()
         self._tracker = HandTracker()
         self._standing: dict[str, StandingPieces] = {}
@@ -122,6 +123,10 @@ class FoulWatch:
         if reduced is None or frame.at_s - self._looked_s < LOOK_S:
             return []
         self._looked_s = frame.at_s
+        sharp = {zone: seen.sharpness for zone, seen in look.snapshots.items()}
+        self._sharpest = {zone: max(now, self._sharpest.get(zone, 0.0)) for zone, now in sharp.items()}
+        if sharp and all(now < UNFOCUSED * self._sharpest[zone] for zone, now in sharp.items()):
+            return []  # out of focus every edge is new, and may be taken for a hand's
         hands, mats = self._hands(*reduced), reduced[1].mats
         fouls = self._of_hands(hands, frame.at_s)
         moved = self._motion.update(frame.image, mats)
@@ -139,8 +144,8 @@ class FoulWatch:
         self._alone = (STRANGER,) if {fist.owner for fist in fists} == {STRANGER} else ()
         over = {}
         for zone, pose in geometry.mats.poses.items():
-            masks = field_masks(picture, geometry, pose, loose)
-            masks = self._standing.setdefault(zone, StandingPieces()).update(picture, masks)
+            standing = self._standing.setdefault(zone, StandingPieces())
+            masks = standing.update(picture, field_masks(picture, geometry, pose, loose))
             over[zone] = hands_over(fists, masks, geometry, pose)
         return over
 

@@ -143,8 +143,7 @@ class Gate:
             if zone.strange is None:
                 free = zone.sheet & (now.labels[zone.at] < 0)
                 self._shade.learn(now.before[zone.at], self._bare[zone.at], free)
-        darkest = self._shade.darkest
-        return reduced_frame(now.before, self._bare, now.labels.copy(), self._skin, darkest), self._geometry
+        return reduced_frame(now.before, self._bare, now.labels.copy(), self._skin, self._shade.darkest), self._geometry
 
     def hand_mask(self, zone: str) -> tuple[np.ndarray, tuple[int, int], int] | None:
         """What is taken for a hand in that zone: mask (h, w) bool, its left top (x, y) in the reduced copy, and
@@ -172,10 +171,9 @@ class Gate:
 
     def _begin(self, image: np.ndarray, small: np.ndarray, factor: int) -> None:
         """Another picture size, or the first frame: nothing is known."""
-        empty = self._observer.empty
+        empty, self._size = self._observer.empty, image.shape
         if empty is not None and empty.shape != image.shape:
             empty = None
-        self._size = image.shape
         self._memory = memory_of(small, None if empty is None else reduced(empty, factor))
         self._bare = self._memory.usual.copy()
         self._shade = ShadowModel()

@@ -16,7 +16,7 @@ from referee.match.stop_views import SETTLED_FRAMES, SETTLED_S, After, Hand, Pla
 from referee.vision.hands.dwell import SURE_LOOKS
 from referee.vision.hands.reaching_arm import ReachingArm, reaching_arm
 from referee.vision.live.build_stages import BuildStages
-from referee.vision.live.field_snapshot import FieldSnapshot, pieces_placed
+from referee.vision.live.field_snapshot import UNFOCUSED, FieldSnapshot, pieces_placed
 from referee.vision.live.fouls import AWAY_S, BUSY_S, LOOK_S, SIGHTS
 from referee.vision.live.gate import GateState, ZoneGate
 from referee.vision.live.mat_motion import MatMotion
@@ -32,7 +32,6 @@ FRAME_LATE_S = measured(0.02, "s", "by hand: a frame so little after the press s
 FRESH_S = measured(0.35, "s", "by hand: between frames further apart some were lost, or vision was busy")
 HOLE_S = measured(0.45, "s", "by hand: nobody saw what happened between looks further apart; a push takes a third")
 MISSED_S = measured(0.25, "s", "by hand: a push or a jerk at the mat may take no longer than looks are apart")
-UNFOCUSED = measured(0.6, "of the sharpness before", "out of focus both fields have 0.22 to 0.44; with hands one 0.87")
 TOUCHING = measured(0.01, "of the field's pixels", "change when anything in it is touched; noise is half of that")
 
 
