@@ -59,6 +59,20 @@ def test_a_second_hand_that_stays_is_proposed_once_from_when_it_came(watch):
     assert watch([OWN] * 5 + [TWO] * 30 + [OWN] * 5) == [("second_hand", "A", 0.5)]
 
 
+@pytest.mark.parametrize(("patterned", "shown", "fouls"), [(False, 40, 1), (False, 10, 0), (True, 40, 1)])
+def test_nothing_is_proposed_out_of_focus_and_a_patterned_sleeve_does_not_seem_so(watch, patterned, shown, fouls):
+    """Stripes of so much contrast show in the field: 40 in focus, 10 out of it, a sleeve's 250."""
+
+    def seen(contrast: int, hand: bool = False) -> GateState:
+        image = np.zeros((20, 20, 3), np.uint8)
+        image[:, ::2] = contrast
+        return GateState({"A": CALM}, {"A": replace(field(0, hand), image=image)})
+
+    gates = [seen(40)] * 5 + [seen(250, hand=True)] * (5 * patterned) + [seen(shown)] * 30
+    found = watch([OWN] * (len(gates) - 30) + [TWO] * 30, gates)
+    assert [kind for kind, *_ in found if kind == "second_hand"] == ["second_hand"] * fouls
+
+
 def test_a_moment_is_no_foul(watch):
     assert watch(([OWN] * 6 + [TWO] * 3) * 4) == []
 

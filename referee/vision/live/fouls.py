@@ -108,7 +108,7 @@ class FoulWatch:
         self._fields: defaultdict[str, _FieldRecord] = defaultdict(_FieldRecord)
         self._motion = MatMotion()
         self._looked_s = float("-inf")
-        self._sharpest: dict[str, float] = {}
+        self._sharpest: defaultdict[str, float] = defaultdict(float)
         self._loose = LoosePieces()
         self._tracker = HandTracker()
         self._standing: dict[str, StandingPieces] = {}
@@ -123,9 +123,9 @@ class FoulWatch:
         if reduced is None or frame.at_s - self._looked_s < LOOK_S:
             return []
         self._looked_s = frame.at_s
-        sharp = {zone: seen.sharpness for zone, seen in look.snapshots.items()}
-        self._sharpest = {zone: max(now, self._sharpest.get(zone, 0.0)) for zone, now in sharp.items()}
-        if sharp and all(now < UNFOCUSED * self._sharpest[zone] for zone, now in sharp.items()):
+        for zone, seen in look.snapshots.items():  # a patterned sleeve is sharper than any field
+            self._sharpest[zone] = max(self._sharpest[zone], 0.0 if seen.hand else seen.sharpness)
+        if look.snapshots and all(s.sharpness < UNFOCUSED * self._sharpest[z] for z, s in look.snapshots.items()):
             return []  # out of focus every edge is new, and may be taken for a hand's
         hands, mats = self._hands(*reduced), reduced[1].mats
         fouls = self._of_hands(hands, frame.at_s)
