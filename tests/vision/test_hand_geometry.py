@@ -28,10 +28,11 @@ def geometry_of(seed: int, seating: str) -> tuple[HandGeometry, dict[str, room.M
     return HandGeometry(Mats(lens.model(), poses), 4), seats
 
 
-def owner_of(geometry: HandGeometry, zone: str, fist: np.ndarray, shoulder: np.ndarray) -> str | None:
-    arm = shoulder - fist
-    hand, along = geometry.pixels(geometry.mats.poses[zone], [fist, fist + arm / np.linalg.norm(arm) * FORE_MM])
-    return geometry.owner(hand, (along - hand)[None] / np.linalg.norm(along - hand))
+def owner_of(geometry: HandGeometry, zone: str, fist: np.ndarray, *shoulders: np.ndarray) -> str | None:
+    """Whose arm leads from there to the first of these shoulders, and is so wide that it is seen towards all."""
+    arms = [(to - fist) / np.linalg.norm(to - fist) * FORE_MM for to in shoulders]
+    hand, *along = geometry.pixels(geometry.mats.poses[zone], [fist, *(fist + arm for arm in arms)])
+    return geometry.owner(hand, (along - hand) / np.linalg.norm(along - hand, axis=1)[:, None])
 
 
 def hands(seating: str):
@@ -48,8 +49,9 @@ def test_an_arm_from_the_tables_near_end_is_hardly_ever_a_players(seating):
     told = []
     for geometry, zone, seat, fist in hands(seating):
         end = seat.turn().T @ np.array([np.copysign(END_MM, seat.x) - seat.x, -seat.y, 190.0])
-        told.append(owner_of(geometry, zone, fist, end))
-    assert np.mean([owner == STRANGER for owner in told]) >= 0.85
+        told.append((owner_of(geometry, zone, fist, end), owner_of(geometry, zone, fist, end, OWN_MM)))
+    assert np.mean([owner == STRANGER for owner, _ in told]) >= 0.85
+    assert {wide for owner, wide in told if owner == STRANGER} == {None}, "an arm as wide as that may be the player's"
 
 
 @pytest.mark.parametrize("seating", SEATINGS)

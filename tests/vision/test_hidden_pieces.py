@@ -176,6 +176,21 @@ def test_what_has_gone_lately_is_lost(rig, observer):
     assert played(rig, observer, [(), WALL[:1], WALL[:2]]).stages["A"].lost() == []
 
 
+@pytest.mark.parametrize("built_before", [False, True])
+def test_what_went_unseen_until_the_stop_is_lost(rig, observer, built_before):
+    """A hand was before it when it went: its place is seen empty after the Stop alone."""
+    gate, history = Gate(observer), GateHistory()
+    for n in range(20):
+        frame = Frame(rig.photograph({"A": WALL if n >= 8 or built_before else ()}), n, n / 10)
+        history.add(frame, gate.look(frame), "building")
+    before = history.earlier()
+    for n in range(20, 28):
+        frame = Frame(rig.photograph({"A": WALL[:2]}), n, n / 10)
+        history.add(frame, gate.look(frame), "stopped")
+    assert [one.lost for one in history.earlier()["A"](False)][-1:] == [True]
+    assert not any(one.lost for one in before["A"](False)), "what was known before stays as it was"
+
+
 @pytest.mark.parametrize("whole", [True, False], ids=["whole", "a part unknown"])
 def test_a_piece_seen_earlier_that_has_no_place_now(rig, observer, cube, whole):
     """Behind the wall lay a plank, and there are no three: one of the pictures is not of this build."""

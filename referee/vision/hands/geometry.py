@@ -134,10 +134,10 @@ class HandGeometry:
         return pose.to_camera((self.on_plane(fist, pose, FIST_OVER_MM) + TONGS)[None])[0]
 
     def owner(self, hand: np.ndarray, ways: np.ndarray, over_field: bool = False) -> str | None:
-        """Zone of the player whose arm leads the first of these ways (n, 2) from a hand at a pixel (2,): None where it
-        is not clear, ``STRANGER`` where it leads to none of them, and no other way in which an arm is seen does; the
-        only player's where one mat is known. ``over_field``: the ways begin at a field's centre, not at the hand. Then
-        ``STOP_SHOULDER_MM`` is asked, and beside a single known mat others may sit (``STRANGER``)."""
+        """Zone of the player whose arm leads the first of these ways (n, 2) from a hand at a pixel (2,); ``STRANGER``
+        where it leads to none of them; None where that is not clear, or another way in which an arm is seen leads to
+        one; the only player's where one mat is known. ``over_field``: the ways begin at a field's centre, not at the
+        hand. Then ``STOP_SHOULDER_MM`` is asked, and beside a single known mat others may sit (``STRANGER``)."""
         shoulders, poses, way = STOP_SHOULDER_MM[None] if over_field else SHOULDERS_MM, self.mats.poses, ways[0]
         off = {zone: float(self.off_deg(hand, way[None], pose, shoulders)[0]) for zone, pose in poses.items()}
         if len(off) < 2:
@@ -146,9 +146,9 @@ class HandGeometry:
                 return zone
             off[STRANGER] = float(self.off_deg(hand, way[None], pose, STRANGERS_MM)[0])
         (least, zone), (second, _) = sorted((deg, zone) for zone, deg in off.items())[:2]
-        aside = least > STRANGER_DEG or (not over_field and self._off_on_table_deg(hand, way) > STRANGER_ON_TABLE_DEG)
-        if aside and min(self.off_deg(hand, ways, pose).min() for pose in poses.values()) > TOWARDS_DEG:
-            return STRANGER
+        if least > STRANGER_DEG or (not over_field and self._off_on_table_deg(hand, way) > STRANGER_ON_TABLE_DEG):
+            towards = min(self.off_deg(hand, ways, pose).min() for pose in poses.values()) <= TOWARDS_DEG
+            return None if towards else STRANGER
         return zone if least < MOST_DEG and second - least > APART_DEG else None
 
     def _off_on_table_deg(self, hand: np.ndarray, way: np.ndarray) -> float:

@@ -88,7 +88,7 @@ class BuildStages:
         self._before: np.ndarray = np.zeros((0, 0), np.int8)
         self._since_s = self._at_s = 0.0
         self._field_px = 0
-        self._seen: np.ndarray = self._before
+        self._seen, self._filled = self._before, self._before >= 0  # at the last look, and at the first
         self._seen_since_s = self._shown_s = self._before.astype(float)
         self._covered: tuple[np.ndarray, ...] = ()
 
@@ -104,7 +104,7 @@ class BuildStages:
             begun = np.full(none.shape, frame.at_s)
             self.now = Stage((y, x), shown.copy(), none, none >= 0, begun, begun.copy(), begun.copy(), factor)
             self.kept, self._before, self._since_s = [], none.copy(), frame.at_s
-            self._begun = frame.image
+            self._begun, self._filled = frame.image, look.labels >= 0
             self._empty, self._seen, self._seen_since_s, self._shown_s = look.image, none, begun.copy(), begun.copy()
             self._covered = none.copy(), begun.copy(), begun.copy()
         self._at_s, self._field_px, now = frame.at_s, look.field, self.now
@@ -142,12 +142,16 @@ class BuildStages:
         self._shown_s[look.labels == now.labels] = at_s
 
     def see_gone(self, look: FieldSnapshot) -> None:
-        """Note where the field looks empty, also when nobody builds any more."""
-        if look.hand or look.rest is None or look.labels is None or look.image.shape != self._empty.shape:
+        """Note where the field looks empty, also when nobody builds any more: a hand may have been before what went."""
+        now = self.now
+        if not now or look.hand or look.rest is None or look.labels is None or look.image.shape != self._empty.shape:
             return
-        bare = look.rest & (look.labels < 0) & (channel_max(cv2.absdiff(look.image, self._empty)) <= CHANGED)
+        as_empty = channel_max(cv2.absdiff(look.image, self._empty)) <= CHANGED
+        bare = look.rest & (look.labels < 0) & (as_empty | self._filled)
         for stage in self.kept:
             stage.gone[bare] = True
+        went = bare & (now.labels >= 0)
+        now.labels[went], now.before_s[went] = -1, self._at_s
 
     def read_next(self, begin: Callable[[np.ndarray], Reading]) -> Reading | None:
         """Have the first stage read, from its picture as ``known_in``, that was not yet; None where there is none."""
@@ -166,7 +170,7 @@ class BuildStages:
     def snapshot(self) -> "BuildStages":
         """The same, in which nothing is seen to be gone any more."""
         now = copy.copy(self)
-        now.kept = [replace(stage, gone=stage.gone.copy()) for stage in self._past()]
+        now.now, now.kept = copy.deepcopy(self.now), [replace(one, gone=one.gone.copy()) for one in self._past()]
         return now
 
     def _past(self) -> list[Stage]:

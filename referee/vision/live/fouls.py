@@ -208,8 +208,7 @@ class FoulWatch:
             return []
         kind = "strangers_hand" if owner == STRANGER else "neighbours_hand"
         sight = self._persistence[kind, zone]
-        known = sight.proposed_s is not None
-        sight.proposed_s = at_s
+        known, sight.proposed_s = sight.proposed_s is not None, at_s
         return [] if known else [DetectedFoul(kind, zone, owner or None, held.visitors[0][0], share)]
 
     def _of_pieces(self, look: GateState, at_s: float, stop_s: float | None) -> list[DetectedFoul]:

@@ -101,10 +101,8 @@ class GateHistory:
         owners: Mapping[str, str | None] | None = None,
         short: Collection[str] = (),
     ) -> None:
-        """One more look; while the players build its frame may become the view at the press.
-
-        From a Stop until it is judged nothing is forgotten.
-        """
+        """One more look; while the players build its frame may become the view at the press. From a Stop until it is
+        judged nothing is forgotten."""
         self._looks.append(GateLook(frame.at_s, GateState(look.zones), owners or {}, short))
         if not self._snapshots or frame.at_s - self._snapshots[-1][0] >= LOOK_S:
             self._snapshots.append((frame.at_s, look.snapshots))
@@ -244,9 +242,8 @@ class GateHistory:
             return "none"
         sights = [(t, s[zone]) for t, s in self._snapshots if zone in s]
         seen = [s for t, s in sights if t <= press_s]
-        if seen and not sights[-1][1].hand and not sights[-1][1].has_changed_since(seen[-1]):
-            return "none"  # what has not left was no hand
-        if all(map(self._was_unfocused, [before[0][0], *(k.at_s for k in self._looks if k.owners.get(zone))])):
+        stays = seen and not sights[-1][1].hand and not sights[-1][1].has_changed_since(seen[-1])  # and was no hand
+        if stays or all(map(self._was_unfocused, [before[0][0], *(k.at_s for k in self._looks if k.owners.get(zone))])):
             return "none"
         if all(g.settled_s < busy_s for _, g in before + after):
             return "own" if self.is_callers_own(zone, press_s) else "unclear"
