@@ -177,17 +177,20 @@ def test_what_has_gone_lately_is_lost(rig, observer):
 
 
 @pytest.mark.parametrize("built_before", [False, True])
-def test_what_went_unseen_until_the_stop_is_lost(rig, observer, built_before):
-    """A hand was before it when it went: its place is seen empty after the Stop alone."""
+@pytest.mark.parametrize(("seen_at_the_stop", "lost"), [(WALL[:2], True), (WALL, False)], ids=["until", "since"])
+def test_what_went_until_the_stop_is_lost_though_its_place_is_clear_since_then_only(
+    rig, observer, built_before, seen_at_the_stop, lost
+):
     gate, history = Gate(observer), GateHistory()
     for n in range(20):
-        frame = Frame(rig.photograph({"A": WALL if n >= 8 or built_before else ()}), n, n / 10)
+        standing = seen_at_the_stop if n == 19 else WALL if n >= 8 or built_before else ()
+        frame = Frame(rig.photograph({"A": standing}), n, n / 10)
         history.add(frame, gate.look(frame), "building")
     before = history.earlier()
     for n in range(20, 28):
         frame = Frame(rig.photograph({"A": WALL[:2]}), n, n / 10)
         history.add(frame, gate.look(frame), "stopped")
-    assert [one.lost for one in history.earlier()["A"](False)][-1:] == [True]
+    assert any(one.lost for one in history.earlier()["A"](False)) == lost
     assert not any(one.lost for one in before["A"](False)), "what was known before stays as it was"
 
 

@@ -150,7 +150,7 @@ class BuildStages:
         bare = look.rest & (look.labels < 0) & (as_empty | self._filled)
         for stage in self.kept:
             stage.gone[bare] = True
-        went = bare & (now.labels >= 0)
+        went = bare & (now.labels >= 0) & (self._shown_s < self._at_s)
         now.labels[went], now.before_s[went] = -1, self._at_s
 
     def read_next(self, begin: Callable[[np.ndarray], Reading]) -> Reading | None:
