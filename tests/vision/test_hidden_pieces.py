@@ -194,6 +194,14 @@ def test_what_went_until_the_stop_is_lost_though_its_place_is_clear_since_then_o
     assert not any(one.lost for one in before["A"](False)), "what was known before stays as it was"
 
 
+def test_a_piece_that_lay_there_at_the_first_look_and_was_taken_has_no_stage_read_again(rig, observer, cube):
+    """How its place looks when it is empty is not known."""
+    beside = replace(cube, x=-60.0, y=0.0)
+    stages = played(rig, observer, [(beside,), (beside, WALL[0]), (WALL[0],), WALL[:2]]).stages["A"]
+    assert len(stages.kept) == 4
+    assert not any((one.gone & (one.labels >= 0)).any() for one in stages.kept)
+
+
 @pytest.mark.parametrize("whole", [True, False], ids=["whole", "a part unknown"])
 def test_a_piece_seen_earlier_that_has_no_place_now(rig, observer, cube, whole):
     """Behind the wall lay a plank, and there are no three: one of the pictures is not of this build."""

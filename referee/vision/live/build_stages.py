@@ -146,11 +146,10 @@ class BuildStages:
         now = self.now
         if not now or look.hand or look.rest is None or look.labels is None or look.image.shape != self._empty.shape:
             return
-        as_empty = channel_max(cv2.absdiff(look.image, self._empty)) <= CHANGED
-        bare = look.rest & (look.labels < 0) & (as_empty | self._filled)
+        free, as_empty = look.rest & (look.labels < 0), channel_max(cv2.absdiff(look.image, self._empty)) <= CHANGED
         for stage in self.kept:
-            stage.gone[bare] = True
-        went = bare & (now.labels >= 0) & (self._shown_s < self._at_s)
+            stage.gone[free & as_empty] = True
+        went = free & (as_empty | self._filled) & (now.labels >= 0) & (self._shown_s < self._at_s)
         now.labels[went], now.before_s[went] = -1, self._at_s
 
     def read_next(self, begin: Callable[[np.ndarray], Reading]) -> Reading | None:
