@@ -88,7 +88,7 @@ class BuildStages:
         self._before: np.ndarray = np.zeros((0, 0), np.int8)
         self._since_s = self._at_s = 0.0
         self._field_px = 0
-        self._seen, self._filled = self._before, self._before >= 0  # at the last look, and at the first
+        self._seen, self._filled = self._before, self._before >= 0  # labels now; where a piece stood at the first look
         self._seen_since_s = self._shown_s = self._before.astype(float)
         self._covered: tuple[np.ndarray, ...] = ()
 

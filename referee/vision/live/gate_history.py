@@ -242,8 +242,9 @@ class GateHistory:
             return "none"
         sights = [(t, s[zone]) for t, s in self._snapshots if zone in s]
         seen = [s for t, s in sights if t <= press_s]
-        stays = seen and not sights[-1][1].hand and not sights[-1][1].has_changed_since(seen[-1])  # and was no hand
-        if stays or all(map(self._was_unfocused, [before[0][0], *(k.at_s for k in self._looks if k.owners.get(zone))])):
+        if seen and not sights[-1][1].hand and not sights[-1][1].has_changed_since(seen[-1]):
+            return "none"  # what has not left was no hand
+        if all(map(self._was_unfocused, [before[0][0], *(k.at_s for k in self._looks if k.owners.get(zone))])):
             return "none"
         if all(g.settled_s < busy_s for _, g in before + after):
             return "own" if self.is_callers_own(zone, press_s) else "unclear"
