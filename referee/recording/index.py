@@ -297,13 +297,13 @@ class Index:
     def _listed(self, known: set[bytes]) -> set[bytes]:
         """Paths of all attempts that are there. One that is ``known`` is not asked again: without its record it is
         found by its stamp."""
-        here, self._other_bytes, top = set[bytes](), 0, os.fsencode(self.root)
-        self._above = {b"": _time_of(self.root)}  # before it is listed, as with all others
+        here, other_bytes, top = set[bytes](), 0, os.fsencode(self.root)
+        above = {b"": _time_of(self.root)}  # before it is listed, as with all others
         for folder, inner, files in os.walk(top, followlinks=True):
             path = folder[len(top) + 1 :]
             if path and META.encode() in files:
                 here.add(path)
-                del self._above[path]
+                del above[path]
                 inner.clear()
                 continue
             at = path and path + b"/"
@@ -312,9 +312,10 @@ class Index:
             drafts = [name for name in fresh if name.startswith(b".")]
             deep = path.count(b"/") + bool(path) > folders.MAX_FOLDER_DEPTH
             inner[:] = [] if deep else [name for name in fresh if name not in drafts]
-            self._above |= {at + name: _time_of(self.folder(at + name)) for name in inner}
+            above |= {at + name: _time_of(self.folder(at + name)) for name in inner}
             others = [at + name for name in (*files, *drafts) if not name.startswith(folders.DELETED_PREFIX.encode())]
-            self._other_bytes += sum(bytes_of(self.folder(child)) for child in others)
+            other_bytes += sum(bytes_of(self.folder(child)) for child in others)
+        self._above, self._other_bytes = above, other_bytes
         return here
 
     def _read(self, paths: Collection[bytes]) -> bool:

@@ -206,6 +206,19 @@ def test_where_nothing_can_be_written_the_index_goes_on_in_memory(root, kit, mon
     assert index.file is None and len(told(index)) == 5
 
 
+def test_two_threads_may_list_the_archive_at_once(root, monkeypatch):
+    index, sizes = Index(root), []
+
+    def bytes_meanwhile(path):
+        sizes.append(path)
+        if len(sizes) == 1:  # another thread lists all while this one is in the middle of it
+            index.refresh(thorough=True)
+        return bytes_of(path)
+
+    monkeypatch.setattr("referee.recording.index.bytes_of", bytes_meanwhile)
+    assert index.refresh() == 0 and told(index) == true(root)
+
+
 @pytest.mark.parametrize("known", [True, False])
 def test_a_read_only_disk_is_read_around(root, monkeypatch, known):
     if known:

@@ -27,6 +27,7 @@ from referee.match.foul import foul_sentence
 from referee.match.verdict import parse_wording
 from referee.recording import Budget, load_attempt
 from referee.recording.folder import REVIEW, append_line, write_json
+from referee.recording.index import Index
 from referee.recording.writer import UNFINISHED, truncation_record
 from referee.web.app import create_app
 from referee.web.server import Server
@@ -514,6 +515,23 @@ def test_a_page_shows_what_the_folders_say_now(client, session, kit, monkeypatch
     assert "2 of 2 recorded duels" in page and "Zoe – Yan" in page and names(page) == ["M1-001", "M3-001"]
     assert "Zoe – Yan" in client.get("/attempts/M1-001").text and client.get("/attempts/M2-001").status_code == 404
     assert names(client.get("/attempts?player=Zoe").text) == ["M1-001"]
+
+
+def test_a_page_agrees_with_itself_while_the_index_is_brought_up_to_date(client, session, monkeypatch):
+    assert "4 of 4 recorded duels" in client.get("/attempts").text
+    monkeypatch.setattr("referee.web.pages.attempt_archive.SMALL_ARCHIVE", 2)
+    monkeypatch.setattr("referee.web.pages.attempt_archive.Archive._look_beside", lambda archive: None)
+    (session.data_dir / "attempts" / "M1-002" / "attempt.json").write_text("{")
+    asked = Index.page
+
+    def asked_meanwhile(index, *arguments):
+        paths = asked(index, *arguments)
+        index.refresh(thorough=True)  # as the thread does that reads a large archive
+        return paths
+
+    monkeypatch.setattr(Index, "page", asked_meanwhile)
+    page = client.get("/attempts").text
+    assert "3 of 3 recorded duels" in page and len(names(page)) == 3
 
 
 @pytest.mark.parametrize(("lang", "said"), [("en", "no frame after 3.5 s"), ("de", "nach 3,5 s kein Bild mehr")])

@@ -120,7 +120,7 @@ class Archive:
             last = max(1, math.ceil(fitting / PAGE))
             number = min(last, max(1, number))
             paths = self.index.page(wanted, (number - 1) * PAGE, PAGE)
-            if not self._renewed(*paths) and self.index.mended == mended:
+            if not self._renewed(*paths) and (self.index.mended, self.index.count(wanted)) == (mended, fitting):
                 break
         shown = [row for path in paths if (row := self.row(path, wanted))]
         latest, older = self.index.matches(wanted, MATCHES)
