@@ -5,12 +5,12 @@ the earlier pictures too: in each by those of its pieces that explain it best, c
 reading. Of pictures that show the same the last one counts, and one in which something hides what stands before and
 after it does not. A piece that no view shows must be clearly shown by an earlier picture.
 
-First the hypotheses of the settled views are tried, with the pieces that they would hide. Where the earlier pictures
-contradict them, or the best does not satisfy the card (who calls Stop believes that the build does), the build is
-tracked from picture to picture, the best few hypotheses of each grown on those of the one before; and hypotheses of
-what stands now are made of what is tracked: grown on it, under and behind those of the settled views. What one picture
-leaves open, which piece of a colour it shows and how far off, or whether a plank stands or lies on another, the others
-tell: one picture shows a piece on a ray, and it may stand wherever something carries it.
+First the hypotheses of the settled views are tried, with the pieces that they would hide. Where a picture, earlier or
+settled, contradicts them, or the best does not satisfy the card (who calls Stop believes that the build does), the
+build is tracked from picture to picture, the best few hypotheses of each grown on those of the one before; and
+hypotheses of what stands now are made of what is tracked: grown on it, under and behind those of the settled views.
+What one picture leaves open, which piece of a colour it shows and how far off, or whether a plank stands or lies on
+another, the others tell: one picture shows a piece on a ray, and it may stand wherever something carries it.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -64,7 +64,7 @@ class EarlierView:
     searched: Searched
     whole: bool
     lying: np.ndarray
-    ends: tuple["EarlierView", ...] = ()
+    ends: Sequence["EarlierView"]
 
     @cached_property
     def standing(self) -> np.ndarray:
@@ -123,8 +123,10 @@ class EarlierView:
 def earlier_views(pictures: Sequence[tuple[Searched, bool]]) -> list[EarlierView]:
     """What each of the pictures of a field shows, and whether the whole of it, beside the others."""
     lying = np.vstack([_inside_and_outside(one.canvas, one.readings[0])[1] for one, _ in pictures])
-    views = [EarlierView(one, whole, lying) for one, whole in pictures]
-    return [replace(view, ends=(views[0], views[-1])) for view in views]
+    ends: list[EarlierView] = []
+    views = [EarlierView(one, whole, lying, ends) for one, whole in pictures]
+    ends += views[0], views[-1]
+    return views
 
 
 def is_covered(number: int, views: Sequence[EarlierView], settled: EarlierView) -> bool:
@@ -282,13 +284,13 @@ def is_unlike(
     earlier: Sequence[EarlierView],
     is_right: Callable[[Reading], bool],
 ) -> bool:
-    """Whether earlier pictures contradict the first of the hypotheses and all of its ruling that are hardly behind it,
-    or ahead of the other ruling."""
+    """Whether earlier pictures, or the settled one, contradict the first of the hypotheses and all of its ruling that
+    are hardly behind it, or ahead of the other ruling."""
     right, least = is_right(hypotheses[0][0]), hypotheses[0][0].score - CLEARLY_SEEN
     others = [views[0].score for views in hypotheses if is_right(views[0]) != right]
     least = min(least, max(others, default=-np.inf) + right_prior(len(searched)))
     as_good = [views for views in hypotheses if views[0].score > least and is_right(views[0]) == right]
-    return all(any(_contradicts(searched, views, one) for one in earlier) for views in as_good)
+    return all(any(_contradicts(searched, views, one) for one in (*earlier, earlier[0].ends[-1])) for views in as_good)
 
 
 def _contradicts(searched: Sequence[Searched], views: Hypothesis, earlier: EarlierView) -> bool:
