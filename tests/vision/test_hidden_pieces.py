@@ -20,7 +20,7 @@ from referee.vision.live.build_stages import MOST_STAGES, BuildStages
 from referee.vision.live.gate import Gate
 from referee.vision.live.gate_history import GateHistory
 from referee.vision.observer import EarlierPicture, Observer
-from referee.vision.search.hidden_pieces import earlier_views, is_covered
+from referee.vision.search.hidden_pieces import earlier_views, is_covered, is_unlike
 
 BEHIND_MM, OUTSIDE_MM = 31.0, 66.0
 WALL = (
@@ -200,6 +200,16 @@ def test_a_piece_that_lay_there_at_the_first_look_and_was_taken_has_no_stage_rea
     stages = played(rig, observer, [(beside,), (beside, WALL[0]), (WALL[0],), WALL[:2]]).stages["A"]
     assert len(stages.kept) == 4
     assert not any((one.gone & (one.labels >= 0)).any() for one in stages.kept)
+
+
+def test_what_fits_the_earlier_pictures_must_fit_the_settled_one(rig, observer):
+    pictures = [observer.read_earlier(rig.photograph({"A": pieces}), "A", CARD) for pieces in (WALL[:2], WALL)]
+    before, _ = earlier_views([(one.searched, True) for one in pictures])
+    settled = pictures[1].searched
+    whole = settled.readings[0]
+    short = replace(whole, pieces=whole.pieces[:2])  # without the bridge, which came last
+    found = [is_unlike([settled], [(reading,)], [before], lambda reading: True) for reading in (whole, short)]
+    assert found == [False, True]
 
 
 @pytest.mark.parametrize("whole", [True, False], ids=["whole", "a part unknown"])
