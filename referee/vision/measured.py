@@ -14,8 +14,6 @@ Value = TypeVar("Value")
 
 STILLS_BENCH = "referee bench devset devset2 --leave-one-out --json"
 """Try another value by this; it names what is judged otherwise."""
-TRUST_COMMAND = "referee bench devset devset2 --fit --rows rows.jsonl --lessons tests/golden/lessons.jsonl"
-"""Fits how far margins are trusted (``verdict/trust.json``)."""
 
 
 @dataclass(frozen=True)

@@ -207,11 +207,11 @@ def test_where_nothing_can_be_written_the_index_goes_on_in_memory(root, kit, mon
 
 
 def test_two_threads_may_list_the_archive_at_once(root, monkeypatch):
-    index, sizes = Index(root), []
+    index, asked = Index(root), []
 
     def bytes_meanwhile(path):
-        sizes.append(path)
-        if len(sizes) == 1:  # another thread lists all while this one is in the middle of it
+        asked.append(path)
+        if len(asked) == 1:  # another thread lists all while this one is in the middle of it
             index.refresh(thorough=True)
         return bytes_of(path)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import json
 import re
 from collections import Counter
 from pathlib import Path
@@ -11,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from referee.commands.bench import bench
-from referee.vision.measured import MEASURED, TRUST_COMMAND, measured
+from referee.vision.measured import MEASURED, STILLS_BENCH, measured
+from referee.vision.verdict.trust import FILE
 
 VISION = Path(importlib.import_module("referee.vision").__file__).parent
 KERNELS = [p for p in sorted((VISION.parent / "kernels").glob("*.py")) if p.name not in ("sources.py", "triangles.py")]
@@ -54,7 +56,8 @@ def test_each_number_is_used():
 def test_the_commands_that_fit_are_commands():
     """Every option of a command named as trying or fitting a number is one of the bench's."""
     known = {option for parameter in bench.params for option in parameter.opts}
-    for command in {m.tried_by for m in MEASURED if m.tried_by} | {TRUST_COMMAND}:
+    fitted_by = json.loads(FILE.read_text(encoding="utf-8"))["command"]
+    for command in {m.tried_by for m in MEASURED if m.tried_by} | {STILLS_BENCH, fitted_by}:
         assert command.startswith("referee bench ")
         assert set(re.findall(r"--[a-z-]+", command)) <= known
 

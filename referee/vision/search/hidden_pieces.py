@@ -429,8 +429,7 @@ def _on_top(canvas: Canvas, rows: np.ndarray, reading: Reading) -> Reading:
 
 
 def _put_on(canvas: Canvas, rows: np.ndarray, reading: Reading) -> Reading:
-    """The pieces (n, 5) in the mat's frame, with those of a reading that may stand on or beside them, from its lowest
-    up."""
+    """The pieces (n, 5) in the mat's frame, with those of a reading that may stand on or beside them, lowest first."""
     chosen = _joined(canvas, rows, turned(lowest_first(canvas.cat, reading.pieces), reading.turn))
     return Reading(reading.turn, turned(chosen, -reading.turn), 0.0)
 
