@@ -139,6 +139,8 @@ def table(tmp_path, seed=3, record=False, second=False, **changes):
         session = Session(Equipment(**parts))
         session.start()
         stack.callback(session.stop)
+        if record:
+            rig.camera.latest(-1, 30.0)  # the first picture takes seconds on a busy machine: a Stop could go unfilmed
         yield session, rig
 
 
