@@ -58,6 +58,7 @@ from referee.vision.search.canvas import (
 from referee.vision.search.hidden_pieces import (
     earlier_views,
     has_gone,
+    inside_and_outside,
     is_covered,
     is_doubtful,
     is_repeated,
@@ -101,11 +102,13 @@ INNER_PX = measured(
 
 
 class ReadPicture(NamedTuple):
-    """What is read in an earlier picture of a field, and whether it shows the ``whole`` of it; ``file``: the picture as
+    """What is read in an earlier picture of a field, and whether it shows the ``whole`` of it; ``built``: columns and
+    rows (n,) of the frame that show a piece in the field, by the best reading; ``file``: the picture as
     recordings keep it, where it was encoded as it was read."""
 
     searched: Searched
     whole: bool
+    built: tuple[np.ndarray, np.ndarray]
     file: bytes | None = None
 
 
@@ -383,7 +386,10 @@ class Observer:
         look = ZoneLook(0, seen, zone, self.catalogue(card), unknown)
         one = look.search_unfinished(card)
         whole = bool(unknown[over_field(one.canvas)].mean() < UNKNOWN_SHARE)
-        return ReadPicture(one, whole, encode(image) if encode else None)
+        standing = to_build(look.cat, Reading(0.0, inside_and_outside(one.canvas, one.readings[0])[0], 0.0)).pieces
+        built = piece_tags(look.view, self.piece_set, standing) >= 0
+        x, y = look.view.maps
+        return ReadPicture(one, whole, (x[built], y[built]), encode(image) if encode else None)
 
     def _notes(self, mats: Mats, zones: Sequence[ZonePixels]) -> tuple[str, ...]:
         """What is to be said of a frame's mats, of the aids and of the light."""

@@ -165,7 +165,7 @@ def test_a_piece_that_was_seen_to_go_is_in_no_earlier_picture_but_of_what_was_lo
     history = played(rig, observer, [(), WALL[:2], WALL, WALL[:2]])
     (stage,), bare = history.stages["A"].lost(), rig.photograph()
     for lost, pieces in ((True, WALL), (False, WALL[:2])):
-        build = observer.judge(stage.in_frame(bare, lost), CARD, ["A"]).zones["A"].build
+        build = observer.judge(stage.in_frame(bare, stage.went & (not lost)), CARD, ["A"]).zones["A"].build
         assert sorted(p.shape for p in build.pieces) == sorted(p.shape for p in pieces)
 
 
@@ -276,8 +276,16 @@ def test_a_stage_is_read_while_the_build_grows_and_anew_when_a_piece_has_gone(ri
     for reading in (None, failed):
         anew = {"A": lambda *_, r=reading: [one._replace(reading=r) for one in said.views["A"].earlier]}
         assert observer.judge(settled, CARD, ["A"], earlier=anew).zones["A"].build == said.zones["A"].build
-    stages.kept[1].gone[stages.kept[1].labels >= 0] = True
-    assert [one.reading is None for one in history.earlier()["A"](True)] == [False, True], "it shows what has gone"
+    stood, beside = stages.kept[1].labels >= 0, np.s_[:12, :12]
+    stages.kept[1].labels[beside], stages.kept[1].gone[beside] = 0, True
+    assert all(one.reading for one in history.earlier()["A"](True)), "what has gone is none of the build"
+    stages.kept[1].gone[stood] = True
+    first = [one for _, one in (*stages.kept[0].readings, *stages.kept[1].readings)]
+    assert [one.reading for one in history.earlier()["A"](True)] == [first[0], None], "it shows what has gone"
+    again = stages.read_next(begin)
+    assert again and stages.read_next(begin) is None
+    assert [one.reading for one in history.earlier()["A"](True)] == [first[0], again]
+    assert stages.earlier(stages.kept[1], lost=True).reading is first[1]
 
 
 def test_what_has_not_been_at_rest_since_the_last_piece_came_is_unknown(rig, observer, cube):
@@ -291,11 +299,12 @@ def test_what_has_not_been_at_rest_since_the_last_piece_came_is_unknown(rig, obs
         stages.add(frame, replace(look, rest=look.rest & (seen | (n < 5))))
     assert len(stages.kept) == 2
     (y, x), (h, w) = stages.kept[1].at, stages.kept[1].picture.shape[:2]
-    known = stages.kept[1].known_in(bare)[..., 3] == 255
+    none = np.zeros_like(look.rest)
+    known = stages.kept[1].known_in(bare, none)[..., 3] == 255
     hidden = np.s_[y : y + h, x + (middle + 1) * stages.kept[1].factor : x + w]
     assert not known[hidden].any() and known[y : y + h, : x + (middle - 1) * stages.kept[1].factor].all()
     stages.add(frame, look)
-    assert (stages.now.known_in(bare)[..., 3] == 255).all(), "as soon as it is seen again"
+    assert (stages.now.known_in(bare, none)[..., 3] == 255).all(), "as soon as it is seen again"
 
 
 def test_what_is_transparent_in_an_earlier_picture_speaks_neither_for_nor_against(rig, observer, cube):

@@ -8,7 +8,7 @@ one before and nothing for a moment. What stands behind another piece in the end
 import copy
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
 
@@ -37,8 +37,8 @@ class Stage:
     """What stood at rest in a field's window: ``picture`` (h, w, 3) uint8, whose first row and column in the frame are
     ``at``; ``labels`` (h / factor, w / factor) int8, as ``FieldSnapshot``'s, -1 for none. Like it ``gone``, bool, where
     the field was seen empty since; ``since_s``, from when on the label has been seen, and ``before_s``, when last
-    what had been there before; ``rested_s``, when anything was last at rest there. ``reading``: what is read
-    in its picture."""
+    what had been there before; ``rested_s``, when anything was last at rest there. ``readings``: what is read
+    in its picture without the pixels of a map, bool."""
 
     at: tuple[int, int]
     picture: np.ndarray
@@ -48,23 +48,33 @@ class Stage:
     before_s: np.ndarray
     rested_s: np.ndarray
     factor: int
-    reading: Reading | None = None
+    readings: list[tuple[np.ndarray, Reading]] = field(default_factory=list)
 
-    def in_frame(self, frame: np.ndarray, lost: bool = False) -> np.ndarray:
-        """The frame (h, w, 3) with this in its place, but for pieces whose place was seen empty since; with what is
-        ``lost``, with those too."""
+    @property
+    def went(self) -> np.ndarray:
+        """Where it shows pieces whose place was seen empty since."""
+        return self.gone & (self.labels >= 0)
+
+    def covered(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """(h / factor, w / factor) bool: where these columns and rows (n,) of the frame are."""
+        found = np.zeros(self.labels.shape, bool)
+        at = [((where - first) / self.factor).astype(int) for where, first in zip((y, x), self.at, strict=True)]
+        found.flat[np.ravel_multi_index(at, found.shape, "clip")] = True
+        return found
+
+    def in_frame(self, frame: np.ndarray, without: np.ndarray) -> np.ndarray:
+        """The frame (h, w, 3) with this in its place, but for the pixels ``without``, bool."""
         (y, x), (h, w) = self.at, self.picture.shape[:2]
         out = frame.copy()
-        stands = (lost | ~self.gone | (self.labels < 0)).astype(np.uint8)
-        shown = cv2.resize(stands, (w, h), interpolation=cv2.INTER_NEAREST)
+        shown = cv2.resize((~without).astype(np.uint8), (w, h), interpolation=cv2.INTER_NEAREST)
         cv2.copyTo(self.picture, shown, out[y : y + h, x : x + w])
         return out
 
-    def known_in(self, frame: np.ndarray, lost: bool = False) -> np.ndarray:
+    def known_in(self, frame: np.ndarray, without: np.ndarray) -> np.ndarray:
         """The same as (h, w, 4) BGRA, transparent where nothing has been at rest since the last piece came: it may
         reach there."""
         (y, x), (h, w) = self.at, self.picture.shape[:2]
-        out = cv2.cvtColor(self.in_frame(frame, lost), cv2.COLOR_BGR2BGRA)
+        out = cv2.cvtColor(self.in_frame(frame, without), cv2.COLOR_BGR2BGRA)
         came_s = self.since_s[self.labels >= 0].max(initial=0.0)
         known = np.where(self.rested_s < came_s, 0, 255).astype(np.uint8)
         out[y : y + h, x : x + w, 3] = cv2.resize(known, (w, h), interpolation=cv2.INTER_NEAREST)
@@ -153,18 +163,33 @@ class BuildStages:
         now.labels[went], now.before_s[went] = -1, self._at_s
 
     def read_next(self, begin: Callable[[np.ndarray], Reading]) -> Reading | None:
-        """Have the first stage read, from its picture as ``known_in``, that was not yet; None where there is none."""
-        stage = next((one for one in self._past() if one.reading is None), None)
-        if stage is None:
-            return None
-        stage.reading = begin(stage.known_in(self._begun, lost=True))
-        return stage.reading
+        """Have the first stage read, from its picture as ``known_in``, that was not yet, or not since a piece of it
+        went; None where there is none."""
+        for stage in self._past():
+            if self._read(stage, without := self._without(stage)) is None:
+                stage.readings.append((without, begin(stage.known_in(self._begun, without))))
+                return stage.readings[-1][1]
+        return None
 
     def earlier(self, stage: Stage, lost: bool) -> EarlierPicture:
-        """The picture of a stage, with what is ``lost`` or without, and what is read in it where that is the same.
-        Around the field it shows the table as it was when the first stage began."""
-        whole = lost or not is_piece(stage.gone & (stage.labels >= 0), self._field_px)
-        return EarlierPicture(partial(stage.known_in, self._begun, whole), lost, stage.reading if whole else None)
+        """The picture of a stage, with what is ``lost`` or without, and what is read in it. Around the field it shows
+        the table as it was when the first stage began."""
+        without = self._without(stage, lost)
+        return EarlierPicture(partial(stage.known_in, self._begun, without), lost, self._read(stage, without))
+
+    def _without(self, stage: Stage, lost: bool = False) -> np.ndarray:
+        """The pixels of a stage that its picture is to lack: pieces that went, but for what is ``lost``."""
+        return stage.went & (not lost and is_piece(stage.went, self._field_px))
+
+    def _read(self, stage: Stage, without: np.ndarray) -> Reading | None:
+        """What is read in a stage's picture: in one that shows no piece too few, and of the build none too many."""
+        for lacks, reading in stage.readings:
+            too_many = without & ~lacks
+            if is_piece(too_many, self._field_px) and reading.exception() is None and (known := reading.result()):
+                too_many &= stage.covered(*known.built)
+            if not any(is_piece(one, self._field_px) for one in (lacks & ~without, too_many)):
+                return reading
+        return None
 
     def snapshot(self) -> "BuildStages":
         """The same, in which nothing is seen to be gone any more."""

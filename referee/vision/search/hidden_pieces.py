@@ -69,14 +69,14 @@ class EarlierView:
     @cached_property
     def standing(self) -> np.ndarray:
         """(n, 5) what stands in the field by the best reading, in the mat's frame."""
-        return _inside_and_outside(self.searched.canvas, self.searched.readings[0])[0]
+        return inside_and_outside(self.searched.canvas, self.searched.readings[0])[0]
 
     @cached_property
     def outside(self) -> np.ndarray:
         """(n, 5) what lies outside the field by the best reading, and of what lay there in other pictures what this
         one shows too, in the mat's frame."""
         canvas = self.searched.beam.canvas
-        found = _inside_and_outside(canvas, self.searched.readings[0])[1]
+        found = inside_and_outside(canvas, self.searched.readings[0])[1]
         for row in self.lying:
             tried = found, np.vstack([found, row])
             found = max(tried, key=lambda rows: _evidence(canvas, np.vstack([self.standing, rows])))
@@ -97,7 +97,7 @@ class EarlierView:
     def suggested(self) -> np.ndarray:
         """(n, 5) what stands in the field by some reading, in the mat's frame, the best one's first."""
         canvas, readings = self.searched.canvas, self.searched.readings[:READINGS]
-        return _distinct_pieces(canvas.cat, [_inside_and_outside(canvas, one)[0] for one in readings])
+        return _distinct_pieces(canvas.cat, [inside_and_outside(canvas, one)[0] for one in readings])
 
     def knows(self, row: np.ndarray) -> bool:
         """Whether the picture shows most of where a piece (5,) in the mat's frame may stand."""
@@ -122,7 +122,7 @@ class EarlierView:
 
 def earlier_views(pictures: Sequence[tuple[Searched, bool]]) -> list[EarlierView]:
     """What each of the pictures of a field shows, and whether the whole of it, beside the others."""
-    lying = np.vstack([_inside_and_outside(one.canvas, one.readings[0])[1] for one, _ in pictures])
+    lying = np.vstack([inside_and_outside(one.canvas, one.readings[0])[1] for one, _ in pictures])
     ends: list[EarlierView] = []
     views = [EarlierView(one, whole, lying, ends) for one, whole in pictures]
     ends += views[0], views[-1]
@@ -149,7 +149,7 @@ def is_repeated(number: int, views: Sequence[EarlierView]) -> bool:
     return any(all(_is_among(cat, row, rows) for row in one.standing) for rows in same)
 
 
-def _inside_and_outside(canvas: Canvas, reading: Reading) -> tuple[np.ndarray, np.ndarray]:
+def inside_and_outside(canvas: Canvas, reading: Reading) -> tuple[np.ndarray, np.ndarray]:
     """(n, 5) each: the pieces of a reading in the field, and those outside it, in the mat's frame."""
     rows = np.vstack([turned(reading.pieces, reading.turn), reading.loose])
     within = (np.abs(rows[:, 1:3]) <= canvas.field_mm).all(1)
