@@ -46,8 +46,7 @@ BY_HAND_S = 0.5
 """After so long without a camera a human rules: the other player's press may still be on its way."""
 
 LOOKS_AGAIN_S = 4.0
-"""So long a build of which no verdict can be given is looked at again, whenever its picture has changed; a third of it
-where nothing is in the way: the camera may have been focusing."""
+"""So long a build that is shown badly is looked at again, whenever its picture has changed."""
 
 SHOWN_BADLY = {"mat_not_seen", "out_of_view", "build_cut", "no_colour", "unknown_object", "overexposed", "unexplained"}
 """Reasons for no verdict that something in the picture gives."""
@@ -168,10 +167,11 @@ class StopJudging:
         return sentence("hand_in_the_way" if look.zones[hands[0]].moving else "thing_in_the_way", fields=hands)
 
     def _may_look_again(self, views: Mapping[str, Views], look: GateState, at_s: float) -> bool:
-        """Whether a view that leaves a build open is looked at again, as soon as its picture has changed."""
-        unclear = [zone for zone, seen in views.items() if seen.settled.ruling == "undecided"]
-        badly = any(views[zone].settled.codes & SHOWN_BADLY for zone in unclear)
-        until_s = self._unclear[0] if self._unclear else at_s + LOOKS_AGAIN_S / (1 if badly else 3)
+        """Whether a view is looked at again, as soon as its picture has changed: where something in it leaves a build
+        open. Where two builds fit it equally well, another look would be decided by its noise."""
+        undecided = [zone for zone, seen in views.items() if seen.settled.ruling == "undecided"]
+        unclear = [zone for zone in undecided if views[zone].settled.codes & SHOWN_BADLY]
+        until_s = self._unclear[0] if self._unclear else at_s + LOOKS_AGAIN_S
         if not unclear or at_s >= until_s:
             return False
         thing = "unknown_object" in views[unclear[0]].settled.codes

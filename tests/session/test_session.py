@@ -132,13 +132,16 @@ def test_a_press_too_early_is_noted_and_the_same_button_counts_later(at_table, u
         assert session.state.duel.callers == ("B",)
 
 
-def test_what_the_camera_cannot_tell_waits_for_a_human(at_table, until):
+def test_what_the_camera_cannot_tell_waits_for_a_human(at_table, until, monkeypatch):
     with at_table() as (session, _):
+        told, alarm = [], session.alarm
+        monkeypatch.setattr(session, "alarm", lambda name, what: [told.append((name, what)), alarm(name, what)])
         session.observer.says["A"] = "undecided"
         begin_duel(session)
         time.sleep(1.1)
         session.press("A")
-        until(lambda: session.state.phase == "undecided", 0.8 * LOOKS_AGAIN_S)  # nothing is in the way
+        until(lambda: session.state.phase == "undecided")
+        assert not [what for name, what in told if name == "blocked" and what], "two builds fit: no look is clearer"
         session.command(HumanRuling("match", "Eve", "I looked"))
         assert session.state.award == ("Ann", 1) and session.state.verdicts["A"].ruling == "undecided"
 

@@ -225,7 +225,7 @@ DOUBTS = (
 )
 
 
-OF_ONE_VIEW = frozenset({"hardly_shown", "unstable", "out_of_sight"})
+OF_ONE_VIEW = frozenset({"hardly_shown", "unstable"})
 """Doubts about how far off a piece stands and what hides it: a second view answers them, or an earlier one."""
 OF_A_PICTURE = frozenset({"out_of_view", "build_cut", "no_colour", "unknown_object", "paper_lighter"})
 """Doubts about what one picture shows: another camera's may show it."""
