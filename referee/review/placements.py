@@ -72,7 +72,7 @@ def read_resting(
 ) -> RestingBuild:
     """What stands in a field at a ``stage`` of its build, like the ``frame`` (h, w, 3). ``names``: the colours that the
     stage's labels count."""
-    judgement = observer.judge(stage.in_frame(frame, stage.went), card or ANY_CARD, [zone], earlier=NO_EARLIER_PICTURES)
+    judgement = observer.judge(stage.in_frame(frame, stage.gone), card or ANY_CARD, [zone], earlier=NO_EARLIER_PICTURES)
     sight = judgement.views.get(zone)
     if sight is None:
         return RestingBuild()

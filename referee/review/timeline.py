@@ -6,20 +6,21 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
 
 from referee.devices.ports import Frame
 from referee.errors import BadAttempt
+from referee.match.foul import FoulProposal
 from referee.recording import Attempt
 from referee.recording.folder import sha256, write_json
 from referee.review.film import observer_of, recorded_frames
 from referee.review.placements import PlacedPiece, RestingBuild, placed_pieces, read_resting
 from referee.review.stop_ruling import stop_findings
 from referee.vision.live.build_stages import BuildStages, Stage
-from referee.vision.live.fouls import LOOK_S, DetectedFoul, FoulWatch
+from referee.vision.live.fouls import LOOK_S, FoulWatch
 from referee.vision.live.gate import Gate, GateState
 
 CACHE = ".timeline.json"
@@ -36,7 +37,7 @@ class Timeline:
 
     placed: Mapping[str, list[PlacedPiece]]
     hands: Mapping[str, list[list[float]]]
-    fouls: Sequence[DetectedFoul]
+    fouls: Sequence[FoulProposal]
     go_s: float = 0.0
 
     def to_json(self) -> dict:
@@ -49,7 +50,8 @@ class Timeline:
             }
             for z, rows in sorted(self.placed.items())
         }
-        return {"version": VERSION, "zones": zones, "fouls": [seen.to_json() for seen in self.fouls]}
+        fouls = [{key: what for key, what in asdict(seen).items() if key != "after_go_s"} for seen in self.fouls]
+        return {"version": VERSION, "zones": zones, "fouls": fouls}
 
     def _first_touch(self, zone: str, rows: Sequence[PlacedPiece]) -> float | None:
         """When the first hand came over the field after the go: that which carries the first piece."""
@@ -82,7 +84,7 @@ class WatchedFilm:
         self._frame = np.zeros((0, 0, 3), np.uint8)
         self.hands: dict[str, list[list[float]]] = {}
         self._here: tuple[set[str], set[str]] = set(), set()
-        self._fouls: list[DetectedFoul] = []
+        self._fouls: list[FoulProposal] = []
 
     def look(self, frame: Frame) -> None:
         """One more frame."""
@@ -119,7 +121,7 @@ class WatchedFilm:
         later = self._resting()
         placed = {zone: self._placed(zone, (self._at_stop or {}).get(zone), stage) for zone, stage in later.items()}
         hands = {zone: self.hands.get(zone, []) for zone in later}
-        return Timeline(placed, hands, sorted(self._fouls, key=lambda seen: seen.from_s), self._go_s)
+        return Timeline(placed, hands, sorted(self._fouls, key=lambda seen: seen.seconds), self._go_s)
 
     def _placed(self, zone: str, at_stop: Stage | None, later: Stage) -> list[PlacedPiece]:
         names, _ = self._gate.colours or ((), None)

@@ -3,6 +3,7 @@ after a Stop builds are judged (``referee.session.stop_judging``)."""
 
 from collections import defaultdict
 from collections.abc import Mapping
+from dataclasses import replace
 
 from calibration.errors import BadCamera
 from cards.sentences import sentence
@@ -10,6 +11,7 @@ from referee.devices.ports import Camera, Frame
 from referee.errors import DeviceLost
 from referee.match.commands import Foul, NameCard
 from referee.match.duel import PHASES_IN_PLAY
+from referee.match.foul import foul_sentence
 from referee.match.state import MatchState
 from referee.session.card_reader import CardReader
 from referee.session.field_check import FieldCheck, fields_must_be_empty
@@ -218,8 +220,8 @@ class LiveJudging(Background):
         for seen in self._fouls.look(frame, self._session.gate.reduced_frame(), look, stop_s):
             player = duel.seats.get(seen.culprit or seen.zone)
             if player is not None:
-                after_go_s = round(seen.from_s + shift_s - duel.go_at_s, 2)
-                self._session.attempt(Foul(player, seen.sentence, "camera", seen=seen.proposal(after_go_s)))
+                seen = replace(seen, after_go_s=round(seen.seconds + shift_s - duel.go_at_s, 2))
+                self._session.attempt(Foul(player, foul_sentence(seen.kind, seen.zone), "camera", seen=seen))
 
     def _look_at_card(self, frame: Frame, state: MatchState) -> None:
         before = self._card_reader.seen

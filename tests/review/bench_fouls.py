@@ -63,7 +63,7 @@ def row(table: Table, what: Staged) -> dict:
     where = OTHER[what.zone] if what.foul == "neighbours_hand" else what.zone
     hits = [f for f in found if (f.kind, f.zone) == (what.foul, where)]
     also = ("bare_hand",) if what.foul == "second_hand" else ()  # the second hand holds no tongs
-    late = min((abs(f.from_s - shown.foul_s) for f in hits), default=9.0)
+    late = min((abs(f.seconds - shown.foul_s) for f in hits), default=9.0)
     front = tongs_visible(table.observer.look(table.sim.empty()).poses[what.zone])
     shows, pixels = visible(table, what) if what.foul else (True, None)
     return {

@@ -20,13 +20,14 @@ from posed_table import PosedTable
 from cards.deck import builtin_deck
 from cards.pieces import builtin_piece_set
 from referee.devices.ports import Frame
+from referee.match.foul import FoulProposal
 from referee.simulator.build_plans import spread_set
 from referee.simulator.hand_motion import Script
 from referee.simulator.meshes import PosedPiece, place_piece
 from referee.simulator.players import PlayerProfile, Players
 from referee.simulator.room import still_picture
 from referee.simulator.table import Hand, World
-from referee.vision.live.fouls import DetectedFoul, FoulWatch
+from referee.vision.live.fouls import FoulWatch
 from referee.vision.live.gate import Gate
 from referee.vision.observer import Observer
 
@@ -388,9 +389,9 @@ def visible(table: Table, what: Staged) -> tuple[bool, int]:
     return most >= SEEN_PX, most
 
 
-def seen(table: Table, shown: Shown) -> list[DetectedFoul]:
+def seen(table: Table, shown: Shown) -> list[FoulProposal]:
     """What is proposed of it from the go on."""
-    gate, watch, found = Gate(table.observer), FoulWatch(), list[DetectedFoul]()
+    gate, watch, found = Gate(table.observer), FoulWatch(), list[FoulProposal]()
     for number, (now, image) in enumerate(shown.frames):
         frame = Frame(image, number, now)
         look = gate.look(frame)

@@ -26,6 +26,7 @@ import sys
 import tempfile
 import time
 from concurrent.futures import Future
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -38,6 +39,7 @@ from staged import DECK, SET, StagedSession, rig
 
 from referee.devices.ports import Frame
 from referee.match.commands import Foul, PressStop
+from referee.match.foul import foul_sentence
 from referee.match.state import MatchState
 from referee.recording.writer import write_file
 from referee.session.stop_judging import StopJudging
@@ -188,7 +190,8 @@ class Duel:
     def _propose(self, frame: Frame, look, state: MatchState, stop_s: float | None) -> None:
         for seen in self._fouls.look(frame, self._session.gate.reduced_frame(), look, stop_s):
             player = state.seats[seen.culprit or seen.zone]
-            self._session.attempt(Foul(player, seen.sentence, "camera", seen=seen.proposal(seen.from_s)))
+            seen = replace(seen, after_go_s=seen.seconds)
+            self._session.attempt(Foul(player, foul_sentence(seen.kind, seen.zone), "camera", seen=seen))
 
 
 def table_of(rows: list[dict]) -> tuple[str, bool]:

@@ -45,7 +45,7 @@ def watch(monkeypatch):
             gate = gates[n] if gates else GateState({"A": CALM})
             stopped = stop_s if stop_s is not None and at_s >= stop_s else None
             found += watch.look(Frame(np.zeros((8, 8, 3), np.uint8), n, at_s), (PICTURE, NoMats()), gate, stopped)
-        return [(seen.kind, seen.culprit, round(seen.from_s, 2)) for seen in found]
+        return [(seen.kind, seen.culprit, round(seen.seconds, 2)) for seen in found]
 
     return run
 

@@ -36,9 +36,9 @@ Reading = Future[ReadPicture | None]
 class Stage:
     """What stood at rest in a field's window: ``picture`` (h, w, 3) uint8, whose first row and column in the frame are
     ``at``; ``labels`` (h / factor, w / factor) int8, as ``FieldSnapshot``'s, -1 for none. Like it ``gone``, bool, where
-    the field was seen empty since; ``since_s``, from when on the label has been seen, and ``before_s``, when last
-    what had been there before; ``rested_s``, when anything was last at rest there. ``readings``: what is read
-    in its picture without the pixels of a map, bool."""
+    it shows a piece and the field was seen empty since; ``since_s``, from when on the label has been seen, and
+    ``before_s``, when last what had been there before; ``rested_s``, when anything was last at rest there.
+    ``readings``: what is read in its picture without the pixels of a map, bool."""
 
     at: tuple[int, int]
     picture: np.ndarray
@@ -49,11 +49,6 @@ class Stage:
     rested_s: np.ndarray
     factor: int
     readings: list[tuple[np.ndarray, Reading]] = field(default_factory=list)
-
-    @property
-    def went(self) -> np.ndarray:
-        """Where it shows pieces whose place was seen empty since."""
-        return self.gone & (self.labels >= 0)
 
     def covered(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         """(h / factor, w / factor) bool: where these columns and rows (n,) of the frame are."""
@@ -158,7 +153,7 @@ class BuildStages:
             return
         free, as_empty = look.rest & (look.labels < 0), channel_max(cv2.absdiff(look.image, self._empty)) <= CHANGED
         for stage in self.kept:
-            stage.gone[free & as_empty] = True
+            stage.gone |= free & as_empty & (stage.labels >= 0)
         went = free & (as_empty | self._filled) & (now.labels >= 0) & (self._shown_s < self._at_s)
         now.labels[went], now.before_s[went] = -1, self._at_s
 
@@ -179,7 +174,7 @@ class BuildStages:
 
     def _without(self, stage: Stage, lost: bool = False) -> np.ndarray:
         """The pixels of a stage that its picture is to lack: pieces that went, but for what is ``lost``."""
-        return stage.went & (not lost and is_piece(stage.went, self._field_px))
+        return stage.gone & (not lost and is_piece(stage.gone, self._field_px))
 
     def _read(self, stage: Stage, without: np.ndarray) -> Reading | None:
         """What is read in a stage's picture: in one that shows no piece too few, and of the build none too many."""

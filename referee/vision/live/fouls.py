@@ -24,9 +24,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 
-from cards.sentences import Sentence
 from referee.devices.ports import Frame
-from referee.match.foul import FoulProposal, foul_sentence
+from referee.match.foul import FoulProposal
 from referee.vision.hands.dwell import DwellDetector
 from referee.vision.hands.field_hands import FieldHands, LoosePieces, StandingPieces, field_masks, hands_over
 from referee.vision.hands.fists import ReducedFrame, detect_fists
@@ -45,32 +44,6 @@ STRANGERS_SHARE = measured(0.15, "of them", "a stranger's at eight rigs 0.2 to 1
 AWAY_S = measured(1.0, "s", "by hand: what was away for so long has gone, and has nothing to do with what comes then")
 BUSY_S = measured(0.3, "s", "by hand: where something moved so lately is work; for half of it lasts what is a hand")
 LOOK_S = measured(0.09, "s", "for time: looks are at least so far apart")
-
-
-@dataclass(frozen=True)
-class DetectedFoul:
-    """One proposal. ``zone`` is the field, ``culprit`` the zone of whose hand it was, None where that is not known;
-    ``from_s`` when it began, in the frames' time; ``sure`` 0..1: how much of the time it was seen."""
-
-    kind: str
-    zone: str
-    culprit: str | None
-    from_s: float
-    sure: float
-
-    @property
-    def sentence(self) -> Sentence:
-        """What it is, in any language."""
-        return foul_sentence(self.kind, self.zone)
-
-    def proposal(self, after_go_s: float) -> FoulProposal:
-        """What is recorded of it; the frames' time in ms."""
-        return FoulProposal(self.kind, self.zone, after_go_s, round(self.sure, 2), self.culprit, round(self.from_s, 3))
-
-    def to_json(self) -> dict[str, object]:
-        """By field name, times in ms."""
-        at, sure = round(self.from_s, 3), round(self.sure, 2)
-        return {"kind": self.kind, "zone": self.zone, "culprit": self.culprit, "seconds": at, "sure": sure}
 
 
 @dataclass
@@ -117,9 +90,9 @@ class FoulWatch:
 
     def look(
         self, frame: Frame, reduced: tuple[ReducedFrame, HandGeometry] | None, look: GateState, stop_s: float | None
-    ) -> list[DetectedFoul]:
-        """Proposals at this frame, of which the gate gives ``reduced`` (``Gate.reduced_frame``) and the state ``look``;
-        ``stop_s`` is the Stop in the frames' time, None before it."""
+    ) -> list[FoulProposal]:
+        """Proposals at this frame, of which the gate gives ``reduced`` (``Gate.reduced_frame``) and the state ``look``,
+        without the time after the go; ``stop_s`` is the Stop in the frames' time, None before it."""
         if reduced is None or frame.at_s - self._looked_s < LOOK_S:
             return []
         self._looked_s = frame.at_s
@@ -149,7 +122,7 @@ class FoulWatch:
             over[zone] = hands_over(fists, masks, geometry, pose)
         return over
 
-    def _of_hands(self, hands: Mapping[str, FieldHands], at_s: float) -> list[DetectedFoul]:
+    def _of_hands(self, hands: Mapping[str, FieldHands], at_s: float) -> list[FoulProposal]:
         fouls = []
         for zone, over in hands.items():
             others = [owner for owner in over.owners if owner not in (None, STRANGER, zone)]
@@ -160,7 +133,7 @@ class FoulWatch:
             fouls += self._observed("bare_hand", zone, zone, bool(over.bare), at_s)
             stayed = self._dwell.setdefault(zone, DwellDetector()).update(over.sole, at_s)
             if stayed is not None and not others and over.hands < 2:
-                fouls.append(DetectedFoul("bare_hand", zone, zone, *stayed))
+                fouls.append(_proposal("bare_hand", zone, zone, *stayed))
         return fouls
 
     def _is_out_of_sight(self, zone: str, over: FieldHands, at_s: float) -> bool:
@@ -172,7 +145,7 @@ class FoulWatch:
         sight.lost_s = since_s if at_s - since_s <= AWAY_S else None
         return sight.lost_s is not None
 
-    def _observed(self, kind: str, zone: str, culprit: str | None, present: bool, at_s: float) -> list[DetectedFoul]:
+    def _observed(self, kind: str, zone: str, culprit: str | None, present: bool, at_s: float) -> list[FoulProposal]:
         """One more look for that kind of foul; the proposal, once it has lasted."""
         sight = self._persistence.setdefault((kind, zone), _Persistence())
         lasts = 0.0 if kind == "shaken" else HAND_FOUL_S
@@ -193,9 +166,9 @@ class FoulWatch:
         if not present or share < SEEN_SHARE or known_s - here[0][1] < lasts - (apart_s - LOOK_S) / 2:
             return []
         sight.proposed_s = at_s
-        return [DetectedFoul(kind, zone, here[-1][2], here[0][0], share)]
+        return [_proposal(kind, zone, here[-1][2], here[0][0], share)]
 
-    def _of_visitors(self, zone: str, held: _FieldRecord, at_s: float) -> list[DetectedFoul]:
+    def _of_visitors(self, zone: str, held: _FieldRecord, at_s: float) -> list[FoulProposal]:
         """Another's hand that was there while what stands in the field changed, be it briefly: a stranger's by most of
         the looks that tell whose it is, another player's where no look tells of anybody else."""
         owners, looks = Counter(whose for _, whose in held.visitors), held.since_clear
@@ -209,9 +182,9 @@ class FoulWatch:
         kind = "strangers_hand" if owner == STRANGER else "neighbours_hand"
         sight = self._persistence[kind, zone]
         known, sight.proposed_s = sight.proposed_s is not None, at_s
-        return [] if known else [DetectedFoul(kind, zone, owner or None, held.visitors[0][0], share)]
+        return [] if known else [_proposal(kind, zone, owner or None, held.visitors[0][0], share)]
 
-    def _of_pieces(self, look: GateState, at_s: float, stop_s: float | None) -> list[DetectedFoul]:
+    def _of_pieces(self, look: GateState, at_s: float, stop_s: float | None) -> list[FoulProposal]:
         fouls = []
         for zone, sight in look.snapshots.items():
             gate, held = look.zones[zone], self._fields[zone]
@@ -227,7 +200,7 @@ class FoulWatch:
                 if from_s is not None or gate.settled_s > 0 or not held.since_bare[0][1].is_bare:
                     held.since_bare = held.since_clear.copy()
                 held.visitors.clear()
-                fouls += [] if from_s is None else [DetectedFoul("came_together", zone, zone, from_s, 1.0)]
+                fouls += [] if from_s is None else [_proposal("came_together", zone, zone, from_s, 1.0)]
             if held.told:
                 continue
             if stop_s is None or at_s <= stop_s:
@@ -240,7 +213,7 @@ class FoulWatch:
             now = arrival(held.before, [s for _, s in held.after])
             if now is not None and _by_hand(held.after, now):
                 held.told = True
-                fouls.append(DetectedFoul("brought_after_stop", zone, zone, held.after[now.bare][0], 1.0))
+                fouls.append(_proposal("brought_after_stop", zone, zone, held.after[now.bare][0], 1.0))
         return fouls
 
 
@@ -254,3 +227,8 @@ def _by_hand(after: Sequence[tuple[float, FieldSnapshot]], now: Arrival) -> bool
         if there and first <= now.stands and last >= now.bare and to_s - from_s >= BUSY_S / 2:
             return True
     return False
+
+
+def _proposal(kind: str, zone: str, culprit: str | None, from_s: float, sure: float) -> FoulProposal:
+    """What began at ``from_s`` in the frames' time."""
+    return FoulProposal(kind, zone, 0.0, round(sure, 2), culprit, round(from_s, 3))
