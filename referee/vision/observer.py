@@ -67,13 +67,12 @@ from referee.vision.search.hidden_pieces import (
 )
 from referee.vision.search.joint import Hypothesis, joint_readings, together
 from referee.vision.search.out_of_sight import (
-    REST_IN_SIGHT,
     SURROUNDINGS_FACTOR,
     SURROUNDINGS_MM,
     TELLS,
     kinds_out_of_sight,
-    largest_rests,
     lying_about,
+    rests_in_sight,
     unseen_places,
 )
 from referee.vision.search.readings import SEARCHES, Searched, may_be_right, search
@@ -592,11 +591,12 @@ class ZoneLook:
         lying = lying_about(around, reading)
         ground = cv2.resize(wide.view.ground, around.gains.shape[:0:-1], interpolation=cv2.INTER_NEAREST)
         nearer_mm = 0.0 if completes else CLEARLY_NEARER_MM
-        shown = largest_rests(around, ~self._is_of_another(ground, nearer_mm), not completes) >= REST_IN_SIGHT
-        lacking = kinds_out_of_sight(around, reading, lying[~self._is_of_another(lying[:, 1:3], nearer_mm)], shown)
+        rests = rests_in_sight(around, ~self._is_of_another(ground, nearer_mm), completes)
+        own = lying[~self._is_of_another(lying[:, 1:3], nearer_mm)]
+        lacking, nowhere = kinds_out_of_sight(around, reading, own, rests)
         for i in turning:
             stance = int(further[i, 0])
-            if self.cat.kind[stance] in lacking and (won[i] > TELLS or not shown[self.cat.color[stance]]):
+            if self.cat.kind[stance] in lacking and (won[i] > TELLS or nowhere[self.cat.color[stance]]):
                 return to_build(self.cat, Reading(0.0, further[i : i + 1], 0.0)).pieces[0]
         return None
 

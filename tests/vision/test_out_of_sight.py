@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from functools import cache
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from bench_deceive import observer_of, standing
 from deceiving import SET, deceits, height, layout, put
@@ -12,6 +14,8 @@ from posed_table import PosedTable, loose_pieces
 from referee.simulator.meshes import place_piece
 from referee.simulator.table import World
 from referee.vision.observer import NO_EARLIER_PICTURES
+from referee.vision.search.canvas import Reading
+from referee.vision.search.out_of_sight import kinds_out_of_sight
 
 SEED = 12
 WALL = deceits(1)[0].right
@@ -80,3 +84,16 @@ def test_a_piece_missing_from_the_build_is_missing_where_it_lies_in_sight(in_sig
     one = next(deceit for deceit in deceits(1) if deceit.name == name)
     verdict = judged(height(3), standing(SET, one.wrong, SEED), film)
     assert (verdict.ruling, verdict.leaning) == (("mismatch", None) if in_sight else ("undecided", "mismatch"))
+
+
+@pytest.mark.parametrize(("patches", "nowhere"), [(0, True), (1, True), (2, False)])
+def test_one_patch_of_a_colour_accounts_for_one_piece_of_it(patches, nowhere):
+    cat = observer().catalogue(height(3))
+    cube = cat.types.index(("cube", "blue"))
+    some = np.repeat(np.arange(len(cat.stock)), np.where(np.arange(len(cat.stock)) == cube, 0, cat.stock))
+    lying = np.array([[np.flatnonzero(cat.kind == kind)[0], 0.0, 0.0, 0.0, 0.0] for kind in some])
+    rests = np.zeros(cat.color.max() + 1)
+    blue = cat.color[np.flatnonzero(cat.kind == cube)[0]]
+    rests[blue] = patches
+    lacking, unseen = kinds_out_of_sight(SimpleNamespace(cat=cat), Reading(0.0, np.zeros((0, 5)), 0.0), lying, rests)
+    assert cat.stock[cube] == 2 and lacking.tolist() == [cube] and unseen[blue] == nowhere

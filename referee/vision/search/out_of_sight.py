@@ -89,26 +89,30 @@ def lying_about(surroundings: Canvas, reading: Reading) -> np.ndarray:
     return rows
 
 
-def kinds_out_of_sight(surroundings: Canvas, reading: Reading, lying: np.ndarray, shown: np.ndarray) -> np.ndarray:
+def kinds_out_of_sight(
+    surroundings: Canvas, reading: Reading, lying: np.ndarray, rests: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Types of which a reading's build leaves more in the box than are ``lying`` (n, 5) about, and more of their
-    colour; ``shown`` (k,) bool: colours of which something else is seen. None where most of what is left is not seen
-    at all: it is kept elsewhere."""
+    colour; and (k,) bool: the colours of which it leaves more than are lying and seen besides, in ``rests`` (k,) other
+    places. No type where most of what is left is not seen at all: it is kept elsewhere."""
     cat = surroundings.cat
     stands, lies = (
         np.bincount(cat.kind[rows[:, 0].astype(int)], minlength=len(cat.stock)) for rows in (reading.pieces, lying)
     )
     left, color = np.maximum(cat.stock - stands, 0), cat.color[np.unique(cat.kind, return_index=True)[1]]
-    of_color = np.bincount(color, left - lies, len(shown))
-    lacking = (left > lies) & (of_color > 0)[color]
-    unseen = (left - lies)[lacking & ~shown[color]].sum()
-    return np.flatnonzero(lacking) if unseen <= left.sum() / 2 else np.zeros(0, int)
+    of_color = np.bincount(color, left - lies, len(rests))
+    lacking, nowhere = (left > lies) & (of_color > 0)[color], of_color > rests
+    unseen = (left - lies)[lacking & nowhere[color]].sum()
+    return np.flatnonzero(lacking) if unseen <= left.sum() / 2 else np.zeros(0, int), nowhere
 
 
-def largest_rests(surroundings: Canvas, where: np.ndarray, rims: bool) -> np.ndarray:
-    """(k,) mm2 of the view: the largest patch of each colour that is left to explain, as the maps are, ``where`` (h, w)
-    of the canvas; without ``rims`` nothing thin, as is seen beside a piece that lies not quite where it was found."""
+def rests_in_sight(surroundings: Canvas, where: np.ndarray, completes: bool) -> np.ndarray:
+    """(k,) the most pieces of each colour that may be seen in what is left to explain, as the maps are, ``where``
+    (h, w) of the canvas: any number in one patch, or where a piece that ``completes`` the build is asked for one in
+    each, and none in what is thin, as is seen beside a piece that lies not quite where it was found."""
     rest = np.where(where, loose_pieces.unexplained(surroundings), -1)
     patches = [(rest == k).astype(np.uint8) for k in range(len(surroundings.gains))]
-    kept = patches if rims else [cv2.morphologyEx(patch, cv2.MORPH_OPEN, NOT_THIN) for patch in patches]
-    stats = [cv2.connectedComponentsWithStats(patch)[2] for patch in kept]
-    return np.array([of[1:, cv2.CC_STAT_AREA].max(initial=0) for of in stats]) * surroundings.factor**2
+    kept = [cv2.morphologyEx(patch, cv2.MORPH_OPEN, NOT_THIN) for patch in patches] if completes else patches
+    areas = [cv2.connectedComponentsWithStats(patch)[2][1:, cv2.CC_STAT_AREA] for patch in kept]
+    seen = np.array([(of * surroundings.factor**2 >= REST_IN_SIGHT).sum() for of in areas])
+    return seen if completes else np.where(seen, np.inf, 0.0)
