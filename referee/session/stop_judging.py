@@ -169,8 +169,7 @@ class StopJudging:
     def _may_look_again(self, views: Mapping[str, Views], look: GateState, at_s: float) -> bool:
         """Whether a view is looked at again, as soon as its picture has changed: where something in it leaves a build
         open. Where two builds fit it equally well, another look would be decided by its noise."""
-        undecided = [zone for zone, seen in views.items() if seen.settled.ruling == "undecided"]
-        unclear = [zone for zone in undecided if views[zone].settled.codes & SHOWN_BADLY]
+        unclear = [z for z, of in views.items() if of.settled.ruling == "undecided" and of.settled.codes & SHOWN_BADLY]
         until_s = self._unclear[0] if self._unclear else at_s + LOOKS_AGAIN_S
         if not unclear or at_s >= until_s:
             return False
