@@ -166,16 +166,18 @@ class StopJudging:
             return sentence("no_view", fields=blocked)
         return sentence("hand_in_the_way" if look.zones[hands[0]].moving else "thing_in_the_way", fields=hands)
 
-    def _may_look_again(self, views: Mapping[str, Views], look: GateState, at_s: float) -> bool:
+    def _may_look_again(self, views: Mapping[str, Views], of: _SettledView) -> bool:
         """Whether a view is looked at again, as soon as its picture has changed: where something in it leaves a build
-        open. Where two builds fit it equally well, another look would be decided by its noise."""
-        unclear = [z for z, of in views.items() if of.settled.ruling == "undecided" and of.settled.codes & SHOWN_BADLY]
-        until_s = self._unclear[0] if self._unclear else at_s + LOOKS_AGAIN_S
-        if not unclear or at_s >= until_s:
+        open, or it is out of focus. Where two builds fit it equally well another look would be decided by its noise."""
+        undecided = [zone for zone, seen in views.items() if seen.settled.ruling == "undecided"]
+        blurred = self._history.was_unfocused(of.frames[-1].at_s)
+        unclear = [zone for zone in undecided if blurred or views[zone].settled.codes & SHOWN_BADLY]
+        until_s = self._unclear[0] if self._unclear else of.at_s + LOOKS_AGAIN_S
+        if not unclear or of.at_s >= until_s:
             return False
         thing = "unknown_object" in views[unclear[0]].settled.codes
         self._session.alarm("blocked", sentence("thing_in_the_way" if thing else "no_view", fields=unclear))
-        self._unclear = until_s, look.snapshots
+        self._unclear = until_s, of.look.snapshots
         return True
 
     def _is_as_unclear(self, look: GateState, at_s: float) -> bool:
@@ -232,7 +234,7 @@ class StopJudging:
             judgement = judging.result()
             rows, card, self._lost = _rows(judgement), self._card(state), False
             views = {z: self._views(state, z, _said(rows, z), card, around) for z, around in view.fields.items()}
-            if self._may_look_again(views, view.look, at_s):
+            if self._may_look_again(views, view):
                 return
             self._keep(frames, view.beside, judgement, card)
             evidence = {"frames": [f.number for f in frames], "seconds": round(judgement.seconds, 3)}
@@ -267,9 +269,8 @@ class StopJudging:
 
     def _give_up(self, state: MatchState, code: str) -> None:
         """No frame could be judged: undecided, so that the match goes on by a human's ruling."""
-        why = because(code)
         for zone in state.duel.callers:
-            self._session.attempt(CameraVerdict(zone, UNSEEN.undecided("", why), (), evidence={}))
+            self._session.attempt(CameraVerdict(zone, UNSEEN.undecided("", because(code)), (), evidence={}))
 
     def _views(self, state: MatchState, zone: str, settled: ZoneVerdict, card: Card, around: FieldAtPress) -> Views:
         """The zone's settled view with what came before it since the press."""

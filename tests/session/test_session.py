@@ -146,9 +146,11 @@ def test_what_the_camera_cannot_tell_waits_for_a_human(at_table, until, monkeypa
         assert session.state.award == ("Ann", 1) and session.state.verdicts["A"].ruling == "undecided"
 
 
-def test_where_something_is_in_the_picture_the_players_are_told_and_it_is_looked_at_again(at_table, until):
+@pytest.mark.parametrize(("says", "blurred"), [("unclear", False), ("undecided", True)])
+def test_what_the_picture_shows_badly_is_told_and_looked_at_again(at_table, until, monkeypatch, says, blurred):
+    monkeypatch.setattr(GateHistory, "was_unfocused", lambda *_: blurred)
     with at_table() as (session, _):
-        session.observer.says["A"] = "unclear"
+        session.observer.says["A"] = says
         begin_duel(session)
         time.sleep(1.1)
         session.press("A")

@@ -33,6 +33,7 @@ FRESH_S = measured(0.35, "s", "by hand: between frames further apart some were l
 HOLE_S = measured(0.45, "s", "by hand: nobody saw what happened between looks further apart; a push takes a third")
 MISSED_S = measured(0.25, "s", "by hand: a push or a jerk at the mat may take no longer than looks are apart")
 TOUCHING = measured(0.01, "of the field's pixels", "change when anything in it is touched; noise is half of that")
+Owners = Mapping[str, str | None]
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class GateLook:
 
     at_s: float
     gate: GateState
-    owners: Mapping[str, str | None] = field(default_factory=dict)
+    owners: Owners = field(default_factory=dict)
     short: Collection[str] = ()
 
 
@@ -94,12 +95,7 @@ class GateHistory:
         self._mats_watched_s = -math.inf
 
     def add(
-        self,
-        frame: Frame,
-        look: GateState,
-        phase: str,
-        owners: Mapping[str, str | None] | None = None,
-        short: Collection[str] = (),
+        self, frame: Frame, look: GateState, phase: str, owners: Owners | None = None, short: Collection[str] = ()
     ) -> None:
         """One more look; while the players build its frame may become the view at the press. From a Stop until it is
         judged nothing is forgotten."""
@@ -165,7 +161,7 @@ class GateHistory:
 
     def placed(self, zone: str, press_s: float) -> Placed:
         """Whether the pieces that stand now stood at the press already, by what each pixel has shown in focus."""
-        sharp = [(t, s[zone]) for t, s in self._snapshots if zone in s and not self._was_unfocused(t)]
+        sharp = [(t, s[zone]) for t, s in self._snapshots if zone in s and not self.was_unfocused(t)]
         if not sharp or sharp[-1][0] < self._snapshots[-1][0]:
             return "unknown"
         before = [s for t, s in sharp if t <= press_s + FRAME_LATE_S]
@@ -244,7 +240,7 @@ class GateHistory:
         seen = [s for t, s in sights if t <= press_s]
         if seen and not sights[-1][1].hand and not sights[-1][1].has_changed_since(seen[-1]):
             return "none"  # what has not left was no hand
-        if all(map(self._was_unfocused, [before[0][0], *(k.at_s for k in self._looks if k.owners.get(zone))])):
+        if all(map(self.was_unfocused, [before[0][0], *(k.at_s for k in self._looks if k.owners.get(zone))])):
             return "none"
         if all(g.settled_s < busy_s for _, g in before + after):
             return "own" if self.is_callers_own(zone, press_s) else "unclear"
@@ -258,7 +254,7 @@ class GateHistory:
         built = any(sights[-1][1].has_changed_since(s) for s in [s for s in seen if not s.hand][-1:])
         return "unclear" if sole and (2 * sum(own) > len(own) or (built and not own)) else "none"
 
-    def _was_unfocused(self, at_s: float) -> bool:
+    def was_unfocused(self, at_s: float) -> bool:
         """Whether both fields were less sharp then than they had been."""
         now, seen = next((s for t, s in self._snapshots if t >= at_s), {}), [s for t, s in self._snapshots if t < at_s]
         usual = {z: max((s[z].sharpness for s in seen if z in s), default=0.0) for z in now}
