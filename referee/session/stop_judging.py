@@ -166,18 +166,18 @@ class StopJudging:
             return sentence("no_view", fields=blocked)
         return sentence("hand_in_the_way" if look.zones[hands[0]].moving else "thing_in_the_way", fields=hands)
 
-    def _may_look_again(self, views: Mapping[str, Views], of: _SettledView) -> bool:
+    def _may_look_again(self, views: Mapping[str, Views], judged: _SettledView) -> bool:
         """Whether a view is looked at again, as soon as its picture has changed: where something in it leaves a build
         open, or it is out of focus. Where two builds fit it equally well another look would be decided by its noise."""
         undecided = [zone for zone, seen in views.items() if seen.settled.ruling == "undecided"]
-        blurred = self._history.was_unfocused(of.frames[-1].at_s)
+        blurred = self._history.was_unfocused(judged.frames[-1].at_s)
         unclear = [zone for zone in undecided if blurred or views[zone].settled.codes & SHOWN_BADLY]
-        until_s = self._unclear[0] if self._unclear else of.at_s + LOOKS_AGAIN_S
-        if not unclear or of.at_s >= until_s:
+        until_s = self._unclear[0] if self._unclear else judged.at_s + LOOKS_AGAIN_S
+        if not unclear or judged.at_s >= until_s:
             return False
         thing = "unknown_object" in views[unclear[0]].settled.codes
         self._session.alarm("blocked", sentence("thing_in_the_way" if thing else "no_view", fields=unclear))
-        self._unclear = until_s, of.look.snapshots
+        self._unclear = until_s, judged.look.snapshots
         return True
 
     def _is_as_unclear(self, look: GateState, at_s: float) -> bool:

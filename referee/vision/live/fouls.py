@@ -230,5 +230,5 @@ def _by_hand(after: Sequence[tuple[float, FieldSnapshot]], now: Arrival) -> bool
 
 
 def _proposal(kind: str, zone: str, culprit: str | None, from_s: float, sure: float) -> FoulProposal:
-    """What began at ``from_s`` in the frames' time."""
+    """A foul that began at ``from_s`` in the frames' time; how long after the go that is, the caller fills in."""
     return FoulProposal(kind, zone, 0.0, round(sure, 2), culprit, round(from_s, 3))
