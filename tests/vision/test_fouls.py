@@ -169,6 +169,7 @@ def test_a_piece_brought_after_the_stop_needs_a_place_that_was_bare_and_a_hand_t
         ([NOBODY, FieldHands((STRANGER,)), FieldHands((STRANGER,))], BLUE, [("strangers_hand", None, 1.1)]),
         ([OWN, FieldHands((STRANGER,)), FieldHands((STRANGER,))], BLUE, [("strangers_hand", None, 1.0)]),
         ([OWN, FieldHands((STRANGER,)), OWN], BLUE, []),
+        ([OWN, OWN, FieldHands((STRANGER,))], BLUE, [("strangers_hand", None, 1.0)]),  # the last look knows most
         ([*[UNKNOWN] * 9, FieldHands((STRANGER,))], BLUE, []),  # of a long visit one look tells nothing
         ([NOBODY, OTHERS, OTHERS], PAPER, []),  # it came and went, and all is as it was
         ([OWN, OTHERS, OWN], BLUE, []),

@@ -14,7 +14,7 @@ One watch over frames in order, live or of a recording; what it says depends on 
 
 An observation counts when it lasts, and is proposed once until it has been absent for a while. Where what stands in the
 field has changed meanwhile, however short it was, another player's counts where nobody else's hand was there and it is
-seen half of the time that any is, and a stranger's where most of the looks that tell whose hand it is tell so. Another
+seen half of the time that any is, and a stranger's where the last look that tells whose hand it is tells so. Another
 player's hand that is lost in a field, seen nowhere, and seen in that field again, was out of sight all the while: that
 time counts neither for nor against it. Seen from behind its player, a bare hand is proposed when it leaves.
 """
@@ -169,10 +169,12 @@ class FoulWatch:
         return [_proposal(kind, zone, here[-1][2], here[0][0], share)]
 
     def _of_visitors(self, zone: str, held: _FieldRecord, at_s: float) -> list[FoulProposal]:
-        """Another's hand that was there while what stands in the field changed, be it briefly: a stranger's by most of
-        the looks that tell whose it is, another player's where no look tells of anybody else."""
+        """Another's hand that was there while what stands in the field changed, be it briefly: a stranger's by the last
+        look that tells whose it is, which knows of all before it; another player's where no look tells of anybody
+        else."""
         owners, looks = Counter(whose for _, whose in held.visitors), held.since_clear
-        owner = STRANGER if 2 * owners[STRANGER] > owners.total() - owners[None] else next(iter(owners), zone)
+        last = next((whose for _, whose in reversed(held.visitors) if whose is not None), None)
+        owner = STRANGER if last == STRANGER else next(iter(owners), zone)
         if owner != STRANGER and (owner in (None, zone) or len(owners) > 1):
             return []
         share = min(1.0, owners[owner] / max(1, sum(shown.hand for _, shown in looks)))
