@@ -109,10 +109,16 @@ def kinds_out_of_sight(
 def rests_in_sight(surroundings: Canvas, where: np.ndarray, completes: bool) -> np.ndarray:
     """(k,) the most pieces of each colour that may be seen in what is left to explain, as the maps are, ``where``
     (h, w) of the canvas: any number in one patch, or where a piece that ``completes`` the build is asked for one in
-    each, and none in what is thin, as is seen beside a piece that lies not quite where it was found."""
-    rest = np.where(where, loose_pieces.unexplained(surroundings), -1)
-    patches = [(rest == k).astype(np.uint8) for k in range(len(surroundings.gains))]
-    kept = [cv2.morphologyEx(patch, cv2.MORPH_OPEN, NOT_THIN) for patch in patches] if completes else patches
-    areas = [cv2.connectedComponentsWithStats(patch)[2][1:, cv2.CC_STAT_AREA] for patch in kept]
-    seen = np.array([(of * surroundings.factor**2 >= REST_IN_SIGHT).sum() for of in areas])
+    each, and none in what is thin or goes on in what a piece of its colour explains: that one lies not quite where it
+    was found."""
+    labels, drawn = np.where(where, surroundings.labels, -1), surroundings.maps.near > 0
+    rest, seen = np.where(where, loose_pieces.unexplained(surroundings), -1), np.zeros(len(surroundings.gains))
+    for k in range(len(seen)):
+        patches = (rest == k).astype(np.uint8)
+        if completes:
+            regions = cv2.connectedComponents((labels == k).astype(np.uint8))[1]
+            patches[np.isin(regions, regions[drawn & (labels == k)])] = 0
+            patches = cv2.morphologyEx(patches, cv2.MORPH_OPEN, NOT_THIN)
+        areas = cv2.connectedComponentsWithStats(patches)[2][1:, cv2.CC_STAT_AREA]
+        seen[k] = (areas * surroundings.factor**2 >= REST_IN_SIGHT).sum()
     return seen if completes else np.where(seen, np.inf, 0.0)
