@@ -171,13 +171,15 @@ def one_further(canvas, reading) -> np.ndarray:
 def pushed_out(cat, row: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """The piece (5,) beside those (n, 5) that it would reach into, by their boxes: one picture tells to a few
     millimetres how far off it stands."""
-    row = row.copy()
-    for other in rows:
-        off = row[1:4] - other[1:4]
-        reach = (cat.size[int(row[0])] + cat.size[int(other[0])]) / 2 - np.abs(off)
-        if (reach > 0).all():
-            axis = int(np.argmin(reach))
-            row[1 + axis] += np.copysign(reach[axis], off[axis])
+    row, size, left = row.copy(), cat.size, rows
+    while len(left):
+        off = row[1:4] - left[:, 1:4]
+        reach = (size[int(row[0])] + size[left[:, 0].astype(int)]) / 2 - np.abs(off)
+        into = np.flatnonzero((reach > 0).all(1))[:1]
+        for i in into:
+            axis = int(np.argmin(reach[i]))
+            row[1 + axis] += np.copysign(reach[i, axis], off[i, axis])
+        left = left[into[0] + 1 :] if len(into) else left[:0]
     return row
 
 

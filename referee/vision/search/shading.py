@@ -45,6 +45,9 @@ def unevenness(canvas: Canvas, reading: Reading) -> float:
     if not len(rows):
         return 0.0
     faces = faces_shown(canvas, rows)
+    x, y, w, h = cv2.boundingRect((faces >= 0).astype(np.uint8))
+    window = np.s_[max(0, y - 1) : y + h + 1, max(0, x - 1) : x + w + 1]
+    faces = faces[window]
     inner = (faces >= 0) & (faces < FACES * len(standing))
     of_piece = np.concatenate([*(_surfaces(canvas.cat, int(stance)) for stance in rows[:, 0]), [0]])
     surfaces = of_piece[faces] + faces // FACES * FACES
@@ -53,8 +56,8 @@ def unevenness(canvas: Canvas, reading: Reading) -> float:
         inner[one] &= same
         inner[next_one] &= same
     colors = canvas.cat.color[standing[faces[inner] // FACES, 0].astype(int)]
-    inner[inner] = canvas.gains[colors, *np.nonzero(inner)] > 0
-    at, face, light = np.argwhere(inner), faces[inner], canvas.light[inner]
+    inner[inner] = canvas.gains[:, *window][colors, *np.nonzero(inner)] > 0
+    at, face, light = np.argwhere(inner), faces[inner], canvas.light[window][inner]
     order = np.lexsort((light, face))
     _, first, which, count = np.unique(face[order], return_index=True, return_inverse=True, return_counts=True)
     off = _residuals(light[order], at[order], which, first + count // 2)
