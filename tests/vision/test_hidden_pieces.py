@@ -100,6 +100,18 @@ def test_a_piece_that_was_seen_before_it_was_hidden_counts(rig, observer, cube):
     assert any(getattr(note, "code", "") == "seen_earlier" for note in judgement.notes)
 
 
+def test_a_piece_seen_alone_is_not_the_one_that_another_carries_in_line_with_it(rig, observer):
+    eye = observer.look(rig.photograph()).poses["A"].camera_at
+    plank = Piece("rectangle", "green", Pose(), 0.0, 0.0, 12.5)
+    on_it = replace(plank, shape="cube", color="blue", z=40.0)
+    x, y = eye[:2] * (1 - (eye[2] - 15.0) / (eye[2] - on_it.z))
+    alone = replace(on_it, x=float(x), y=float(y), z=15.0)
+    before = {"A": lambda *_: [EarlierPicture.of(rig.photograph({"A": (alone,)}))]}
+    card, settled = LayoutCard("L", 1, (plank, on_it)), rig.photograph({"A": (plank, on_it, alone)})
+    said = observer.judge(settled, card, ["A"], earlier=before).zones["A"]
+    assert [reason.code for reason in said.reasons] == ["extra_piece"]
+
+
 def test_a_piece_hidden_behind_a_build_with_a_piece_in_an_arch_is_found_without_growing_any(
     rig, observer, cube, monkeypatch
 ):

@@ -67,7 +67,7 @@ class ZoneGate:
 
 @dataclass(frozen=True)
 class GateState:
-    """The gates by zone; a zone whose mat has not been in view is left out. ``sights``: what their pixels show."""
+    """The gates by zone; a zone whose mat has not been in view is left out. ``snapshots``: what their pixels show."""
 
     zones: Mapping[str, ZoneGate]
     snapshots: Mapping[str, FieldSnapshot] = field(default_factory=dict)
