@@ -175,11 +175,13 @@ def pushed_out(cat, row: np.ndarray, rows: np.ndarray) -> np.ndarray:
     while len(left):
         off = row[1:4] - left[:, 1:4]
         reach = (size[int(row[0])] + size[left[:, 0].astype(int)]) / 2 - np.abs(off)
-        into = np.flatnonzero((reach > 0).all(1))[:1]
-        for i in into:
-            axis = int(np.argmin(reach[i]))
-            row[1 + axis] += np.copysign(reach[i, axis], off[i, axis])
-        left = left[into[0] + 1 :] if len(into) else left[:0]
+        into = (reach > 0).all(1)
+        if not into.any():
+            break
+        i = int(np.argmax(into))
+        axis = int(np.argmin(reach[i]))
+        row[1 + axis] += np.copysign(reach[i, axis], off[i, axis])
+        left = left[i + 1 :]
     return row
 
 
