@@ -6,9 +6,10 @@ with the picture's own best reading. Of pictures that show the same the last one
 hides what stands before and after it does not. A piece that no view shows must be clearly shown by an earlier picture.
 
 First the hypotheses of the settled views are tried, with the pieces that they would hide. Where a picture, earlier or
-settled, contradicts them, or the best does not satisfy the card (who calls Stop believes that the build does), the
-build is tracked from picture to picture, the best few hypotheses of each grown on those of the one before; and
-hypotheses of what stands now are made of what is tracked: grown on it, under and behind those of the settled views.
+settled, contradicts them, or the best does not satisfy the card and one that does is not far behind (who calls Stop
+believes that the build does), the build is tracked from picture to picture, the best few hypotheses of each grown on
+those of the one before; and hypotheses of what stands now are made of what is tracked: grown on it, under and behind
+those of the settled views.
 What one picture leaves open, which piece of a colour it shows and how far off, or whether a plank stands or lies on
 another, the others tell: one picture shows a piece on a ray, and it may stand wherever something carries it.
 """
@@ -358,9 +359,9 @@ def _eye(canvas: Canvas) -> np.ndarray:
 
 
 def _best_of(canvas: Canvas, rows: np.ndarray) -> np.ndarray:
-    """(m, 5) those of the pieces (n, 5) that explain most, none without what carries it: of all or none of them, one
-    after the other is left out or put in."""
-    carried = _carried(canvas.cat, rows, rows)
+    """(m, 5) those of the pieces (n, 5) that explain most, none without what carries it: found from all of them, and
+    from none, by leaving out or putting in one after the other."""
+    carried = _carried(canvas.cat, rows, rows)  # on the diagonal: by the table, or by none of them, as in an arch
     np.fill_diagonal(carried, _rests(canvas.cat, rows, rows[:0]) | ~carried.any(1))
 
     def nats(chosen: list[int]) -> float:
