@@ -44,6 +44,7 @@ RESTS_MM = measured(8.0, "mm", "by hand: so far above or below what carries it o
 CLEARLY_SEEN = measured(300.0, "nats", "by hand: what is less ahead in a picture may be another piece")
 MOST_TOLD = measured(3000.0, "nats", "by hand: an earlier picture says no more against a hypothesis")
 UNLIKE = measured(450.0, "nats", "by hand: a picture that is so far behind contradicts a hypothesis")
+MISFIT = measured(650.0, "nats", "right hypotheses were to 481 behind what fits settled views best, a wrong one 876")
 GROWN_PIECES = measured(6, "pieces", "by hand, for time: so many are put on what an earlier picture shows")
 TRACKED_PIECES = measured(2, "pieces", "by hand, for time: so many may come between two earlier pictures")
 GROWN_STATES = measured(24, "builds", "by hand, for time: of each number of pieces")
@@ -295,7 +296,7 @@ def is_unlike(
     as_good = [views for views in hypotheses if views[0].score > least and is_right(views[0]) == right]
     settled = [one.readings[0] for one in searched]
     return all(
-        _drawn_more(searched, views, settled) > UNLIKE or any(_contradicts(searched, views, one) for one in earlier)
+        _drawn_more(searched, views, settled) > MISFIT or any(_contradicts(searched, views, one) for one in earlier)
         for views in as_good
     )
 
