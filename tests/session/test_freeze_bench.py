@@ -57,6 +57,7 @@ def test_a_build_that_was_judged_when_a_hand_came_is_its_builders_one_that_was_n
         pytest.param(8, 1520, "caller", id="another piece of its colour fits the stages too"),
         pytest.param(24, 2020, "caller", id="the stage before shows other pieces by its best reading"),
         pytest.param(14, 2120, "human", id="a further piece explains a misread stage"),
+        pytest.param(50, 2860, "human", id="what fits the stages does not fit the settled view"),
     ],
 )
 def test_a_piece_that_only_the_film_shows_counts_and_one_that_it_missed_is_asked_for(number, rig, whom):
