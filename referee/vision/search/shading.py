@@ -7,13 +7,15 @@ are unlike the rest of their face.
 """
 
 import math
+from functools import lru_cache, partial
 
 import cv2
 import numpy as np
 
+from cards.pieces import Pose, Shape
 from referee.kernels.polygons import draw_solid
 from referee.vision.measured import measured
-from referee.vision.render.solids import FACES, Solid, solid, z_buffer
+from referee.vision.render.solids import FACES, solid, z_buffer
 from referee.vision.search.canvas import Canvas, Reading, draw_loose, turned
 from referee.vision.search.stances import Catalogue
 
@@ -49,44 +51,44 @@ def unevenness(canvas: Canvas, reading: Reading) -> float:
     window = np.s_[max(0, y - 1) : y + h + 1, max(0, x - 1) : x + w + 1]
     faces = faces[window]
     inner = (faces >= 0) & (faces < FACES * len(standing))
-    of_piece = np.concatenate([*(_surfaces(canvas.cat, int(stance)) for stance in rows[:, 0]), [0]])
+    of_piece = np.concatenate([*(_surfaces(*_posed(canvas.cat, stance)) for stance in rows[:, 0]), [0]])
     surfaces = of_piece[faces] + faces // FACES * FACES
     for one, next_one in ((np.s_[1:], np.s_[:-1]), (np.s_[:, 1:], np.s_[:, :-1])):
         same = surfaces[one] == surfaces[next_one]
         inner[one] &= same
         inner[next_one] &= same
-    colors = canvas.cat.color[standing[faces[inner] // FACES, 0].astype(int)]
-    inner[inner] = canvas.gains[:, *window][colors, *np.nonzero(inner)] > 0
-    at, face, light = np.argwhere(inner), faces[inner], canvas.light[window][inner]
+    at, face = np.argwhere(inner).T, faces[inner]
+    colors = canvas.cat.color[standing[:, 0].astype(int)][face // FACES]
+    shows = canvas.gains[:, *window][colors, *at] > 0
+    at, face = at[:, shows], face[shows]
+    light = canvas.light[window][*at]
     order = np.lexsort((light, face))
-    _, first, which, count = np.unique(face[order], return_index=True, return_inverse=True, return_counts=True)
-    off = _residuals(light[order], at[order], which, first + count // 2)
+    off = _residuals(light[order], at[:, order], np.unique(face, return_counts=True)[1])
     return float(np.minimum(np.square(off / FACE_SPREAD) / 2, MOST_UNEVEN).sum()) - GRAIN_NATS * len(off)
 
 
-def _residuals(light: np.ndarray, at: np.ndarray, face: np.ndarray, middle: np.ndarray) -> np.ndarray:
-    """Residuals (n,) of the ``light`` (n,) of pixels ``at`` (n, 2) against a plane fitted to each one's ``face`` (n,)
-    of f: least squares of what is near the face's median, then near that fit. ``middle`` (f,) are the median pixels."""
-
-    def sums(values: np.ndarray) -> np.ndarray:
-        return np.bincount(face, values, len(middle))
-
-    count = sums(np.ones(len(face)))
-    x, y = (((v - (sums(v) / count)[face]) / np.sqrt(count)[face]) for v in at.T)
-    terms = np.stack([np.ones_like(x), x, y])
-    off = light = light - light[middle][face]
+def _residuals(light: np.ndarray, at: np.ndarray, count: np.ndarray) -> np.ndarray:
+    """Residuals (n,) of the ``light`` (n,) of pixels ``at`` (2, n) against a plane fitted to each face: least squares
+    of what is near the face's median, then near that fit. So many pixels in order are of each, the darkest first."""
+    if not len(light):
+        return light
+    first = np.cumsum(count) - count
+    sums, each = partial(np.add.reduceat, indices=first, axis=-1), partial(np.repeat, repeats=count, axis=-1)
+    terms = np.ones((3, len(light)))
+    terms[1:] = (at - each(sums(at) / count)) / each(np.sqrt(count))
+    off = light = light - each(light[first + count // 2])
     stiff = count[:, None, None] * SLOPE_STIFF * np.eye(3)
     for reach in FIT_REACH:
-        near = np.abs(off) < reach
-        normal = np.stack([np.stack([sums(near * a * b) for a in terms], 1) for b in terms], 2)
-        right = np.stack([sums(near * a * light) for a in terms], 1)
-        off = light - (np.linalg.solve(normal + stiff, right[..., None])[face, :, 0] * terms.T).sum(1)
+        near = terms * (np.abs(off) < reach)
+        normal, right = sums(near[:, None] * terms).T, sums(near * light).T
+        off = light - (each(np.linalg.solve(normal + stiff, right[..., None])[..., 0].T) * terms).sum(0)
     return off
 
 
-def _surfaces(cat: Catalogue, stance: int) -> np.ndarray:
-    """(``FACES``,) the surface that each face of a stance is of: facets of an arc are of one."""
-    normals = _solid(cat, stance).normals[2:]  # of the sides about it; the first two are its ends
+@lru_cache(maxsize=4096)
+def _surfaces(shape: Shape, pose: Pose) -> np.ndarray:
+    """(``FACES``,) the surface that each face of a shape in a pose is of: facets of an arc are of one."""
+    normals = solid(shape, pose).normals[2:]  # of the sides about it; the first two are its ends
     bends = (normals * np.roll(normals, 1, 0)).sum(1) < math.cos(ARC_BEND)
     about = np.cumsum(bends)
     about[about == 0] = about.max()  # the last goes on at the first
@@ -98,13 +100,13 @@ def faces_shown(canvas: Canvas, rows: np.ndarray) -> np.ndarray:
     pixel shows; -1 for none."""
     buffer = z_buffer(canvas.gains.shape[1:])
     for i, (stance, *place) in enumerate(rows.tolist()):
-        draw_solid(_solid(canvas.cat, int(stance)), place, canvas.camera, canvas.matrix, buffer, i, FACES)
+        draw_solid(solid(*_posed(canvas.cat, stance)), place, canvas.camera, canvas.matrix, buffer, i, FACES)
     return buffer.tags
 
 
-def _solid(cat: Catalogue, stance: int) -> Solid:
-    shape, _ = cat.types[cat.kind[stance]]
-    return solid(cat.piece_set.shapes[shape], cat.poses[stance])
+def _posed(cat: Catalogue, stance: float) -> tuple[Shape, Pose]:
+    shape, _ = cat.types[cat.kind[int(stance)]]
+    return cat.piece_set.shapes[shape], cat.poses[int(stance)]
 
 
 def in_openings(canvas: Canvas, reading: Reading) -> float:
