@@ -117,11 +117,8 @@ class StopJudging:
         self._reading = next(filter(None, (of.read_next(partial(self._read, zone, card)) for zone, of in stages)), None)
 
     def _read(self, zone: str, card: Card, image: np.ndarray) -> Reading:
-        return self._begin(partial(self._session.observer.read_earlier, image, zone, card, self._file))
-
-    def _file(self, image: np.ndarray) -> bytes | None:
-        """A picture's file, where it may be kept and no verdict is waited for."""
-        return file_bytes(image) if self._session.recording and self._stopped_s is None else None
+        encode = file_bytes if self._session.recording and self._stopped_s is None else None  # a Stop waits for none
+        return self._begin(partial(self._session.observer.read_earlier, image, zone, card, encode))
 
     def owners(self, frame: Frame, look: GateState, state: MatchState) -> dict[str, str | None]:
         """Whose hand is over each caller's field, compared with the last picture before the Stop without one."""

@@ -372,7 +372,7 @@ class Observer:
         return SeenFrame(self, frame, mats, by_name, palette, self._notes(mats, zones))
 
     def read_earlier(
-        self, image: np.ndarray, zone: str, card: Card, encode: Callable[[np.ndarray], bytes | None] | None = None
+        self, image: np.ndarray, zone: str, card: Card, encode: Callable[[np.ndarray], bytes] | None = None
     ) -> ReadPicture | None:
         """What an earlier picture, as ``EarlierPicture`` has it, shows of a zone; None where its mat is not in view.
         ``encode`` makes its file, where it may be kept."""
