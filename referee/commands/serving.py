@@ -112,9 +112,10 @@ def running_session(use: Equipment, players: Sequence[str] | None = None) -> Ite
     """A session with this equipment, not started yet; it is stopped in the end.
 
     The record's open match goes on where ``players`` are None or those who play it; for other players, and for nobody,
-    it stays open in the record. Either is said.
+    it stays open in the record. Either is said, and what keeps a duel from going on.
     """
     session = Session(use)
+    session.notifier.say = lambda text: click.echo(f"referee: {text}", err=True)
     try:
         state = session.state
         if state.phase != "new":

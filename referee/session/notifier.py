@@ -2,6 +2,7 @@
 right now, since when, in a sentence for the operator."""
 
 import threading
+from collections.abc import Callable
 
 from referee.devices.ports import Clock
 
@@ -10,10 +11,12 @@ WORST = ("camera_lost", "box_unplugged", "journal", "disk_low", "blind", "part_f
 
 
 class Notifier:
-    """Counts changes and wakes who waits for one. Safe to use from several threads."""
+    """Counts changes and wakes who waits for one. Safe to use from several threads. ``say`` is told of each of the
+    worst alarms as it is raised."""
 
     def __init__(self, clock: Clock) -> None:
         self.version = 0
+        self.say: Callable[[str], None] = lambda text: None
         self._clock = clock
         self._changed = threading.Condition()
         self._standing: dict[str, dict[str, str]] = {}
@@ -37,6 +40,8 @@ class Notifier:
                 since = old["since"] if old else self._clock.utc().isoformat()
                 self._standing[code] = {"code": code, "text": text, "since": since}
             self.touch()
+        if text is not None and old is None and code in WORST:
+            self.say(text)
 
     def alarms(self) -> list[dict[str, str]]:
         """All that stand, worst, then oldest first: ``code`` for programs, ``text`` for people, ``since`` (ISO)."""

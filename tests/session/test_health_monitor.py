@@ -111,3 +111,12 @@ def test_the_worst_alarm_comes_first_and_of_the_others_the_oldest():
     notifier.alarm("light_changed", None)
     notifier.alarm("light_changed", "…")
     assert [a["code"] for a in notifier.alarms()] == ["camera_lost", "disk_low", "mat_moved", "light_changed"]
+
+
+def test_only_what_keeps_a_duel_from_going_on_is_said_and_once_while_it_stands():
+    notifier, said = Notifier(Hands()), []
+    notifier.say = said.append
+    for text in ("no disk", "no disk at all", None, "no disk again"):
+        notifier.alarm("disk_low", text)
+        notifier.alarm("mat_moved", text)
+    assert said == ["no disk", "no disk again"]
