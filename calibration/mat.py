@@ -185,8 +185,7 @@ def solve_mats(markers: Corners, size: tuple[int, int], camera: CameraModel | No
     large = [zone for zone, pose in solved.poses.items() if _too_large(pose, solved.camera)]
     if large:  # some texture was read as a marker: none of that mat is any
         least = min(large, key=lambda zone: len(solved.poses[zone].markers))
-        rest = {m: quad for m, quad in markers.items() if m not in seen[least]}
-        return solve_mats(rest, size, camera)
+        return solve_mats({m: quad for m, quad in markers.items() if m not in seen[least]}, size, camera)
     return Mats(solved.camera, solved.poses, solved.error_px, doubtful)
 
 

@@ -91,19 +91,17 @@ def rejudge(asked: Rejudging) -> None:
     Each may be an address, s3://bucket/archive say. Exit status 1 when one could not be judged: the same command tries
     those again, and no others.
     """
-    out = asked.out
     with tempfile.TemporaryDirectory(prefix="referee-") as temporary:
         every = gather_attempts(asked.attempts, Path(temporary))
-        options = asked.options
         with Bar(total=len(every), unit="attempt") as bar:
             try:
-                rows = judge_all(every, options, out, asked.jobs, lambda n, _: bar.update(n - bar.n))
+                rows = judge_all(every, asked.options, asked.out, asked.jobs, lambda n, _: bar.update(n - bar.n))
             except Interrupted as stop:
                 click.echo(f"referee: {stop}", err=True)
                 raise click.exceptions.Exit(130) from None
-        found = write_report(rows, out)
+        found = write_report(rows, asked.out)
         rows.close()
-    _say(found, out)
+    _say(found, asked.out)
     if found["problems"]:
         raise click.exceptions.Exit(1)
 
@@ -328,8 +326,7 @@ def _events(attempt: Attempt, story: Mapping) -> list[tuple[float, str, str]]:
 
 
 def _say_pace(told: list[tuple[Attempt, dict]]) -> None:
-    table = pace((a.players, a.go_s, a.stop_s, story) for a, story in told)
-    for row in table:
+    for row in pace((a.players, a.go_s, a.stop_s, story) for a, story in told):
         seconds = {k: "–" if row[k] is None else f"{row[k]:.1f} s" for k in row if k.endswith(("_s", "_piece"))}
         click.echo(
             f"{row['player']}: {row['duels']} duels, {row['pieces']} pieces, {seconds['seconds_per_piece']} a "
@@ -389,8 +386,7 @@ def _checked(found: Checked) -> str:
 def _say_missing(places: Sequence[str], names: Collection[str], seals: Iterable[Entry]) -> bool:
     """Name the attempts that the archives among the places lack; whether any is missing without a word of why."""
     archives = [p for p in places if not p.endswith(".zip") and Path(p).resolve().name not in names]
-    rows = [row for place in archives for row in parse_removals(text_beside(place, RETENTION))]
-    removed = {row["removed"]: row for row in rows}
+    removed = {row["removed"]: row for place in archives for row in parse_removals(text_beside(place, RETENTION))}
     lost = missing_attempts(names, seals) if archives else {}
     for name, seal in lost.items():
         if row := removed.get(name):

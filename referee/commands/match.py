@@ -56,8 +56,7 @@ def schedule(number: int, players: str | None, rules: str | None) -> None:
     names = names_in(players) if players else [player_letter(i) for i in range(number)]
     if len(names) != number:
         raise BadArgument(f"{number} players, but {len(names)} names")
-    duels = load_rules(rules).duels_per_round if rules else 3
-    click.echo(schedule_text(names, duels))
+    click.echo(schedule_text(names, load_rules(rules).duels_per_round if rules else 3))
 
 
 @click.command()

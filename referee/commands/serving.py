@@ -12,7 +12,7 @@ import subprocess
 import threading
 import webbrowser
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
@@ -115,7 +115,7 @@ def running_session(use: Equipment, players: Sequence[str] | None = None) -> Ite
     it stays open in the record. Either is said, and what keeps a duel from going on.
     """
     session = Session(use)
-    session.notifier.say = lambda text: click.echo(f"referee: {text}", err=True)
+    session.notifier.say = say_alarm
     try:
         state = session.state
         if state.phase != "new":
@@ -129,6 +129,12 @@ def running_session(use: Equipment, players: Sequence[str] | None = None) -> Ite
         yield session
     finally:
         session.stop()
+
+
+def say_alarm(text: str) -> None:
+    """One line on the terminal, where it takes one: its log may be on the full disk that the line is about."""
+    with suppress(OSError):
+        click.echo(f"referee: {text}", err=True)
 
 
 @contextmanager

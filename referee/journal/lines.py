@@ -43,8 +43,7 @@ class LineCopy:
 
     def entries(self) -> list[Entry]:
         """Every event that proves itself, in the order in which they were added, each once."""
-        found = {entry.hash: entry for entry in self._proven()}
-        return list(found.values())
+        return list({entry.hash: entry for entry in self._proven()}.values())
 
     def _proven(self) -> Iterator[Entry]:
         data = self.path.read_bytes() if self.path.is_file() else b""

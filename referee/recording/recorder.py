@@ -396,8 +396,7 @@ class Recorder:
             self._make_room(take.folder)
 
     def _broken(self, error: Exception) -> None:
-        reason = getattr(error, "strerror", None) or str(error)
-        self.problem = sentence("recording_stopped", fault=reason)
+        self.problem = sentence("recording_stopped", fault=getattr(error, "strerror", None) or str(error))
         if self._take is not None:
             self._take.fail(self.problem)
 

@@ -108,8 +108,7 @@ def _outline(view: ZoneView, camera: CameraModel, mask: np.ndarray, piece: Piece
 
 def _to_picture(view: ZoneView, camera: CameraModel, pixels: np.ndarray) -> np.ndarray:
     """Pixels (n, 2) of a view in the camera's picture, distortion included."""
-    rays = np.c_[pixels, np.ones(len(pixels))] @ np.linalg.inv(view.matrix).T
-    return camera.project(rays)
+    return camera.project(np.c_[pixels, np.ones(len(pixels))] @ np.linalg.inv(view.matrix).T)
 
 
 def with_panel(

@@ -192,8 +192,7 @@ def opposite_ruling(duel: Mapping[str, Any]) -> str:
     """The ruling that an overruling most likely means: the other one than the duel ended with."""
     if len(duel["callers"]) != 1:
         return "award_A"
-    caller = duel["callers"][0]
-    return "mismatch" if duel["award"] == duel["seats"][caller] else "match"
+    return "mismatch" if duel["award"] == duel["seats"][duel["callers"][0]] else "match"
 
 
 def card(face: Card) -> dict[str, Any]:

@@ -18,6 +18,8 @@ from flask import Flask
 from referee.cli import cli
 from referee.commands import serving
 from referee.commands.serving import kept_awake
+from referee.devices.ports import SystemClock
+from referee.session.notifier import Notifier
 from referee.web.base_app import kept_secret
 from referee.web.logins import fingerprint
 
@@ -186,3 +188,15 @@ def test_the_computer_is_kept_awake_as_long_as_the_program_runs(tmp_path, monkey
     tool.write_text("#!/bin/sh\nexit 1\n")  # it may not
     with kept_awake():
         pass
+
+
+def test_an_alarm_stands_also_where_the_terminals_log_is_on_the_full_disk(monkeypatch):
+    notifier = Notifier(SystemClock())
+    notifier.say = serving.say_alarm
+    with open("/dev/full", "w") as full:
+        monkeypatch.setattr(sys, "stderr", full)
+        notifier.alarm("disk_low", "0 MB left for recordings")
+        monkeypatch.undo()
+        assert [alarm["code"] for alarm in notifier.alarms()] == ["disk_low"]
+        with pytest.raises(OSError):  # what it could not write it still holds
+            full.close()

@@ -113,5 +113,4 @@ def _round_corners(shape: Shape, pose: Pose) -> np.ndarray:
     t = np.linspace(0, 2 * np.pi, 24, endpoint=False)
     ring = np.stack([np.cos(t), np.sin(t)], 1) * shape.width / 2
     ends = np.concatenate([np.c_[ring, np.full(24, s * shape.height / 2)] for s in (-1, 1)])
-    order = {"z": [0, 1, 2], "x": [2, 0, 1], "y": [0, 2, 1]}[shape.axis(pose)]
-    return ends[:, order]
+    return ends[:, {"z": [0, 1, 2], "x": [2, 0, 1], "y": [0, 2, 1]}[shape.axis(pose)]]

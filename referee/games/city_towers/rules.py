@@ -162,8 +162,7 @@ def score_round(name: int, towers: tuple[Tower, ...], players: int, rules: CityR
     owners = [owner(tower, rules.even_tower) for tower in towers]
     lines: list[Mapping[str, Any]] = []
     for city in CITIES:
-        here = owners[city * 9 - 9 : city * 9]
-        counts = [here.count(seat) for seat in range(players)]
+        counts = [owners[city * 9 - 9 : city * 9].count(seat) for seat in range(players)]
         rows = core.ranked(counts, lambda n, rank, shared: n * TOWER_POINTS + MAJORITY_POINTS * (rank == shared == 1))
         lines.append({"what": "city", "of": city, "rows": rows})
     heights = [sum(height for _, height in tower) for tower in towers]

@@ -36,8 +36,7 @@ class ShadowModel:
         """By what was seen; ``SHADOW`` while that is little."""
         if self._seen.sum() < LEAST:
             return SHADOW
-        below = np.cumsum(self._seen) / self._seen.sum()
-        share = np.searchsorted(below, SHADE_RIM) / STEPS
+        share = np.searchsorted(np.cumsum(self._seen) / self._seen.sum(), SHADE_RIM) / STEPS
         return float(np.clip(share - SHADE_MARGIN, SHADOW, SHADE_PALEST))
 
     def learn(self, small: np.ndarray, bare: np.ndarray, where: np.ndarray) -> None:

@@ -92,8 +92,7 @@ class EarlierView:
         now, best = self.ends[-1].searched.canvas, self.ends[-1].searched.readings[0]
         there, sure = np.vstack([one.outside for one in self.ends]), []
         for row in self.outside:
-            with_it = replace(best, pieces=np.vstack([best.pieces, turned(row[None], -best.turn)]))
-            sure.append(_is_among(now.cat, row, there) or bool(_shown_in(now, with_it)[-1] > HIDDEN_SHARE))
+            sure.append(_is_among(now.cat, row, there) or bool(_shown_in(now, _with(best, row))[-1] > HIDDEN_SHARE))
         return self.outside[np.array(sure, bool)]
 
     @cached_property
@@ -422,9 +421,9 @@ def _drawn_more(searched: Sequence[Searched], before: Sequence[Reading], after: 
     return sum(drawn(one.canvas, b) - drawn(one.canvas, a) for one, a, b in zip(searched, before, after, strict=True))
 
 
-def _with_row(views: Sequence[Reading], row: np.ndarray) -> list[Reading]:
-    """A hypothesis's views with one more piece (5,) of the mat's frame."""
-    return [replace(view, pieces=np.vstack([view.pieces, turned(row[None], -view.turn)])) for view in views]
+def _with(reading: Reading, row: np.ndarray) -> Reading:
+    """A reading with one more piece (5,) of the mat's frame."""
+    return replace(reading, pieces=np.vstack([reading.pieces, turned(row[None], -reading.turn)]))
 
 
 def _on_top(canvas: Canvas, rows: np.ndarray, reading: Reading) -> Reading:
@@ -453,12 +452,9 @@ def _joined(canvas: Canvas, rows: np.ndarray, further: np.ndarray) -> np.ndarray
 
 def _before_and_behind(reading: Reading) -> list[Reading]:
     """A reading, and such with its last piece nearer to the camera or farther away: it is let down by the fit."""
-    found = []
-    for off in FARTHER_MM:
-        pieces = reading.pieces.copy()
-        pieces[-1, 2] += off
-        found.append(replace(reading, pieces=pieces))
-    return found
+    off_mm = np.zeros((len(FARTHER_MM), *reading.pieces.shape))
+    off_mm[:, -1, 2] = FARTHER_MM
+    return [replace(reading, pieces=pieces) for pieces in reading.pieces + off_mm]
 
 
 def _put_back(searched: Sequence[Searched], views: Hypothesis, rows: np.ndarray) -> Hypothesis:
@@ -536,7 +532,8 @@ def _with_piece(
         if _is_spent(cat, piece, field) or _is_among(cat, piece, rows) or further(piece) <= CLEARLY_SEEN / 2:
             continue
         for places in _places(canvas, piece, rows):
-            shown = [(nats, _with_row(views, at)) for at in places if (nats := further(at)) > CLEARLY_SEEN / 2]
+            clear = ((nats, at) for at in places if (nats := further(at)) > CLEARLY_SEEN / 2)
+            shown = [(nats, [_with(view, at) for view in views]) for nats, at in clear]
             found += [one for one in shown if abs(_drawn_more(searched, views, one[1])) < CLEARLY_SEEN][:1]
     return [new for _, new in sorted(found, key=lambda one: -one[0])[:WEIGHED]]
 

@@ -69,7 +69,8 @@ def unevenness(canvas: Canvas, reading: Reading) -> float:
 
 def _residuals(light: np.ndarray, at: np.ndarray, count: np.ndarray) -> np.ndarray:
     """Residuals (n,) of the ``light`` (n,) of pixels ``at`` (2, n) against a plane fitted to each face: least squares
-    of what is near the face's median, then near that fit. So many pixels in order are of each, the darkest first."""
+    of what is near the face's median, then near that fit. Pixels are sorted by face, then by light; ``count`` (f,) of
+    them are of each face."""
     if not len(light):
         return light
     first = np.cumsum(count) - count
@@ -89,8 +90,7 @@ def _residuals(light: np.ndarray, at: np.ndarray, count: np.ndarray) -> np.ndarr
 def _surfaces(shape: Shape, pose: Pose) -> np.ndarray:
     """(``FACES``,) the surface that each face of a shape in a pose is of: facets of an arc are of one."""
     normals = solid(shape, pose).normals[2:]  # of the sides about it; the first two are its ends
-    bends = (normals * np.roll(normals, 1, 0)).sum(1) < math.cos(ARC_BEND)
-    about = np.cumsum(bends)
+    about = np.cumsum((normals * np.roll(normals, 1, 0)).sum(1) < math.cos(ARC_BEND))
     about[about == 0] = about.max()  # the last goes on at the first
     return np.concatenate([[0, 1], 2 + about, np.zeros(FACES - 2 - len(about), np.int64)])
 
